@@ -1,0 +1,94 @@
+# skillopt - build, test, install. GNU make; no configure step.
+#
+#   make               build/release/skillopt and ./skillopt
+#   make quickstart    install what is missing, build, train the shipped example
+#   make test          all tests, short forms (under 5 minutes)
+#   make test-long     the long forms (under 60 minutes)   make test-full  longer still
+#   make asan          the tests under ASan, UBSan and LSan
+#   make lint          format, tidy, cppcheck, luacheck, rooms, generated docs
+#   make fuzz          FUZZ_SECONDS per target             make bench      figures
+#   make V=1 ...       show the commands
+
+PREFIX       ?= /usr/local
+MODE         ?= release
+BUILD        := build/$(MODE)
+VERSION      := 0.1.0
+COMMIT       := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+CLANG        ?= clang-14
+FUZZ_SECONDS ?= 30
+Q            := $(if $(V),,@)
+
+# Everything the build and the tests need, as Debian names it; nowhere else.
+DEPS      := gcc make pkg-config liblua5.4-dev lua5.4 libcurl4-openssl-dev libyaml-dev \
+             libuv1-dev libsqlite3-dev libzstd-dev libssl-dev libutf8proc-dev \
+             libmicrohttpd-dev lua-cjson ca-certificates
+DEPS_LINT := clang-format-14 clang-tidy-14 cppcheck lua-check
+DEPS_FUZZ := clang-14 libclang-rt-14-dev
+DEPS_LONG := valgrind
+PKGS      := lua5.4 libcurl yaml-0.1 libuv sqlite3 libzstd libcrypto libutf8proc
+
+CPPFLAGS += -D_GNU_SOURCE -Iruntime -DSKILLOPT_VERSION='"$(VERSION)"' \
+            -DSKILLOPT_SHARE='"$(PREFIX)/share/skillopt"' \
+            $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CFLAGS   ?= -O2 -g
+CFLAGS   += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -Wpointer-arith -Wwrite-strings -Wvla -Wno-unused-parameter
+LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -lpthread
+
+ifeq ($(MODE),asan)
+CC      := $(CLANG)
+CFLAGS  += -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+LDFLAGS += -fsanitize=address,undefined
+endif
+ifeq ($(MODE),fuzz)
+CC      := $(CLANG)
+CFLAGS  += -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+           -fno-sanitize-recover=all
+LDFLAGS += -fsanitize=fuzzer,address,undefined
+endif
+ifeq ($(MODE),cov)
+CFLAGS  += -O0 --coverage
+LDFLAGS += --coverage
+endif
+
+SRC   := $(sort $(filter-out runtime/main.c,$(wildcard runtime/*/*.c runtime/*/*/*.c)))
+OBJ   := $(SRC:%.c=$(BUILD)/%.o)
+TESTS := $(patsubst tests/c/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/c/test_*.c)))
+FUZZ  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+STUB  := $(BUILD)/stub
+BENCH := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+
+all: $(BUILD)/skillopt
+	@[ "$(MODE)" != release ] || ln -sf build/release/skillopt skillopt
+
+$(BUILD)/skillopt: $(BUILD)/runtime/main.o $(OBJ)
+	@echo "LINK $@"
+	$(Q)$(CC) $(LDFLAGS) -rdynamic -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/%: $(BUILD)/tests/c/%.o $(BUILD)/tests/c/check.o $(OBJ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(OBJ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(OBJ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lmicrohttpd
+
+$(STUB): $(BUILD)/tests/stub/stub.o $(OBJ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lmicrohttpd
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo "CC   $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# host/version.c alone knows the commit, so that a commit does not rebuild the rest.
+$(BUILD)/runtime/host/version.o: CPPFLAGS += -DSKILLOPT_COMMIT='"$(COMMIT)"'
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+.SECONDARY:
+.PHONY: all
