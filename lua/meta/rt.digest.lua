@@ -1,0 +1,17 @@
+---@meta
+
+--- SHA-256 of texts.
+---@class rt.digest
+local digest = {}
+
+--- The digest of `text` as 64 lower-case hex digits.
+---@param text string
+---@return string
+function digest.sha256(text) end
+
+--- The first 16 hex digits of the digest: how skills are named in records.
+---@param text string
+---@return string
+function digest.short(text) end
+
+return digest

@@ -1,0 +1,199 @@
+--- Finds modules and gives each its world.
+---
+--- Two worlds: the library (`skillopt.*`, `commands.*`, `backends.*`) sees Lua's
+--- standard globals and every rt module; the user's world (environments, policies,
+--- experiments, whatever they require) sees what `skillopt.sandbox` gives it. What is
+--- loaded is remembered by path and digest: a run's sources are part of its identity.
+---
+--- This file is run once by the program, before anything else, with the folder of the
+--- program's files, the function that opens rt modules, version and commit.
+local home, open_rt, version, commit = ...
+
+local raw = open_rt "raw"
+local load = load
+local loaded = {} -- library modules by name
+local user_loaded = {} -- modules of the user's world by path
+local sources = {} -- { {path, text, world} } in order of loading
+local loading = {} -- path -> true while the file runs: catches circles
+local user_env -- made when first needed
+local search_folders = {} -- where the user's modules are looked for, first wins
+
+local LIBRARY_ROOTS = { skillopt = true, commands = true, backends = true, meta = true }
+
+-- rt modules that only compute; environments and policies may use these.
+local PURE = {
+  json = true, yaml = true, text = true, score = true, digest = true, document = true,
+  reply = true, template = true, game = true, rng = true,
+}
+
+local M = { home = home, version = version, commit = commit, loaded = loaded }
+
+local function strict(env, what)
+  return setmetatable(env, {
+    __index = function(_, name)
+      error(string.format("%s '%s' is not defined here", what, tostring(name)), 2)
+    end,
+    __newindex = function(_, name)
+      error(string.format("assignment to global '%s' (write `local`)", tostring(name)), 2)
+    end,
+  })
+end
+
+local function read(path)
+  local file = open_rt "file"
+  return file.read(path)
+end
+
+local function exists(path)
+  return open_rt("file").kind(path) == "file"
+end
+
+local function run_file(path, name, env, world)
+  if loading[path] then
+    error(string.format("modules require each other in a circle: %s", path), 3)
+  end
+  local text, err = read(path)
+  if not text then error(err, 0) end
+  local chunk, message = load(text, "@" .. path, "t", env)
+  if not chunk then error(message, 0) end
+  sources[#sources + 1] = { path = path, text = text, world = world }
+  loading[path] = true
+  local ok, value = xpcall(chunk, function(m)
+    return type(m) == "string" and debug.traceback(m, 2) or m
+  end, name, path)
+  loading[path] = nil
+  if not ok then error(value, 0) end
+  if value == nil then value = true end
+  return value
+end
+
+local library_env = strict(_G, "global")
+
+local function rt(name)
+  local value = open_rt(name)
+  if not value then error("there is no module rt." .. name, 3) end
+  return value
+end
+
+--- `require` of the library's world.
+---@param name string
+---@return any
+local function require(name)
+  local rt_name = name:match "^rt%.([a-z_]+)$"
+  if rt_name then return rt(rt_name) end
+  if loaded[name] ~= nil then return loaded[name] end
+  local root = name:match "^[^.]+"
+  if not LIBRARY_ROOTS[root] or name:find "[^A-Za-z0-9_.]" then
+    error(string.format("the library has no module '%s'", name), 2)
+  end
+  local base = home .. "/lua/" .. name:gsub("%.", "/")
+  local path = base .. ".lua"
+  if not exists(path) then path = base .. "/init.lua" end
+  loaded[name] = run_file(path, name, library_env, "library")
+  return loaded[name]
+end
+
+local frozen_error = function(_, key)
+  error(string.format("a module is read-only once it is loaded (writing '%s'): keep what "
+    .. "changes in local variables of one rollout or run", tostring(key)), 2)
+end
+
+--- Make a table and the tables in it read-only, in place. Tables with a metatable of
+--- their own are left as they are inside, only their fields are fixed.
+---@generic T
+---@param value T
+---@return T value
+local function freeze(value)
+  if type(value) ~= "table" then return value end
+  local meta = getmetatable(value)
+  if meta ~= nil and (type(meta) ~= "table" or meta.__frozen or meta.__index) then
+    return value
+  end
+  local content = setmetatable({}, meta)
+  for k, v in raw.next, value do content[k] = v end
+  for k in raw.next, content do value[k] = nil end
+  setmetatable(value, {
+    __index = content,
+    __newindex = frozen_error,
+    __len = function() return #content end,
+    __frozen = content,
+    __metatable = "frozen",
+  })
+  for _, v in raw.next, content do freeze(v) end
+  return value
+end
+M.freeze = freeze
+
+local function user_path(name)
+  local rest = name:gsub("%.", "/")
+  for _, folder in ipairs(search_folders) do
+    for _, form in ipairs { "/%s.lua", "/%s/init.lua" } do
+      local path = folder .. form:format(rest)
+      if exists(path) then return path end
+    end
+  end
+  local path = home .. "/lua/" .. rest
+  if exists(path .. ".lua") then return path .. ".lua" end
+  if exists(path .. "/init.lua") then return path .. "/init.lua" end
+  error(string.format("module '%s' not found; looked in %s and the installed lua/", name,
+    table.concat(search_folders, ", ")), 3)
+end
+
+--- Run one Lua file of the user's world and give its value, frozen. A file is run once.
+---@param path string
+---@return any
+local function user_file(path)
+  if user_loaded[path] == nil then
+    user_env = user_env or strict(require("skillopt.sandbox").environment(M), "global")
+    user_loaded[path] = freeze(run_file(path, path, user_env, "user"))
+  end
+  return user_loaded[path]
+end
+M.user_file = user_file
+
+--- `require` of the user's world: `skillopt`, `skillopt.*`, the rt modules that only
+--- compute, and the user's own modules.
+---@param name string
+---@return any
+function M.user_require(name)
+  local rt_name = name:match "^rt%.([a-z_]+)$"
+  if rt_name then
+    if not PURE[rt_name] then
+      error(string.format("rt.%s is not for environments and policies: what changes or "
+        .. "asks the world goes through ctx", rt_name), 2)
+    end
+    return freeze(rt(rt_name))
+  end
+  if name == "cjson" then return require "skillopt.cjson" end
+  if name == "skillopt" or name:find "^skillopt%." then return freeze(require(name)) end
+  if name:find "[^A-Za-z0-9_.%-]" or name:find("..", 1, true) then
+    error(string.format("'%s' is no module name", name), 2)
+  end
+  return user_file(user_path(name))
+end
+
+--- Folders to look in for the user's modules, before the installed tree.
+---@param folders string[]
+function M.set_search(folders)
+  search_folders = table.move(folders, 1, #folders, 1, {})
+end
+
+--- Files loaded so far, in order: `{path, text, world = "library"|"user"}`.
+---@return table[]
+function M.sources()
+  return sources
+end
+
+--- Remember a file of another kind (a prompt, a YAML file) as a source.
+---@param path string
+---@param text string
+function M.add_source(path, text)
+  sources[#sources + 1] = { path = path, text = text, world = "user" }
+end
+
+loaded["skillopt.loader"] = M
+getmetatable("").__metatable = "string"
+rawset(_G, "require", require)
+rawset(_G, "dofile", nil)
+rawset(_G, "loadfile", nil)
+return require

@@ -1,0 +1,73 @@
+--- The program: find the command, run it, turn what it raises into an exit code.
+local file = require "rt.file"
+local loader = require "skillopt.loader"
+local stdout = require "rt.stdout"
+
+-- Exit codes are one table: what a script may rely on.
+local EXIT = {
+  usage = 2, config = 2, data = 3, auth = 4, budget = 5, limit = 70, bug = 70, cancelled = 130,
+  io = 6, network = 4, timeout = 4, rate_limit = 4, server = 4, bad_request = 4, refused = 4,
+  filtered = 4, too_long = 4, parse = 4, truncated = 4, process = 4, sandbox = 4,
+}
+
+local function commands()
+  local names = {}
+  for _, name in ipairs(assert(file.list(loader.home .. "/lua/commands"))) do
+    names[#names + 1] = name:match "^([a-z_]+)%.lua$"
+  end
+  return names
+end
+
+local function overview()
+  local lines = { "skillopt - train a skill for a frozen language-model agent", "", "commands:" }
+  for _, name in ipairs(commands()) do
+    local command = require("commands." .. name)
+    lines[#lines + 1] = string.format("  %-10s %s", name, command.summary)
+  end
+  lines[#lines + 1] = ""
+  lines[#lines + 1] = "`skillopt COMMAND --help` says more."
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function complain(err)
+  if type(err) == "string" then err = { kind = "bug", message = err } end
+  local hint = err.hint and ("\n  " .. err.hint) or ""
+  stdout.error(string.format("skillopt: %s: %s%s\n", err.kind or "bug",
+    err.message or tostring(err), hint))
+  if err.traceback and err.kind == "bug" then stdout.error(err.traceback .. "\n") end
+  return EXIT[err.kind] or 70
+end
+
+local function unknown(name)
+  local nearest = require("skillopt.names").nearest(name, commands())
+  return { kind = "usage", message = string.format("there is no command '%s'", name),
+    hint = nearest and string.format("did you mean `skillopt %s`?", nearest)
+      or "`skillopt help` lists the commands" }
+end
+
+local function main(args)
+  local name = args[1]
+  if name == nil or name == "help" or name == "-h" or name == "--help" then
+    stdout.write(overview())
+    return name and 0 or 2
+  end
+  if name == "--version" then
+    stdout.write(string.format("skillopt %s (%s)\n", loader.version, loader.commit))
+    return 0
+  end
+  if not name:find "^[a-z_]+$" or file.kind(loader.home .. "/lua/commands/" .. name .. ".lua")
+    ~= "file" then
+    return complain(unknown(name))
+  end
+  local command = require("commands." .. name)
+  local rest = table.move(args, 2, #args, 1, {})
+  local ok, code, err = xpcall(command.run, function(e)
+    if type(e) == "string" then return { kind = "bug", message = e, traceback = debug.traceback("", 2) } end
+    return e
+  end, rest)
+  if not ok then return complain(code) end
+  if code == nil and err then return complain(err) end
+  return code or 0
+end
+
+return main

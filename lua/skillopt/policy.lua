@@ -1,0 +1,333 @@
+--- What a policy file defines, and how it is made ready for a run.
+---
+--- `define` checks the shape when the file is loaded. `instance` fills in the option
+--- values of one experiment and gives the loop a plain table; what a pure policy answers
+--- (a gate's decision, a rate) is checked there, so that the loop can trust it.
+
+local names = require "skillopt.names"
+
+local M = {}
+
+--- Fields by slot: the form of each function, or the type of a plain field.
+local SLOTS <const> = {
+  loop = { run = "(ctx, opt) -> skill" },
+  reflect = { run = "(evaluation, ctx, opt) -> raw patches" },
+  aggregate = { run = "(patches, ctx, opt) -> patch" },
+  select = { run = "(patch, rate, ctx, opt) -> patch" },
+  update = { run = "(skill, patch, ctx, opt) -> skill, fates" },
+  rate = {
+    run = "(step, total, opt) -> edits, or with waits = true (patch, ctx, opt) -> edits",
+    waits = "boolean",
+  },
+  metric = {
+    item = "(marks, opt) -> number",
+    adjust = "(mean, skill, opt) -> number",
+    max = "number",
+  },
+  gate = {
+    run = "(candidate, current, best, run, opt) -> decision, reason, need",
+    hopeless = "(prefix, current, best, opt, run) -> boolean",
+  },
+  slow_update = { run = "(previous, current, ctx, opt) -> text or nil" },
+  meta_skill = { run = "(previous, current, ctx, opt) -> text or nil" },
+  appendix = { run = "(patches, ctx, opt) -> notes" },
+}
+
+local COMMON <const> = { slot = "string", options = "table", check = "(opt) -> boolean, string" }
+local REQUIRED <const> = { run = true, item = true }
+
+-------------------------------------------------------------------------- words
+
+--- The keys of `...` tables, each once.
+local function keys(...)
+  local seen, out = {}, {}
+  for _, t in ipairs { ... } do
+    for name in pairs(t) do
+      if not seen[name] then out[#out + 1] = name end
+      seen[name] = true
+    end
+  end
+  return out
+end
+
+--- ` (did you mean "x"?)` for the name nearest to `word`, or "".
+local function hint(word, known)
+  local near = names.nearest(tostring(word), known)
+  return near and (" (did you mean %q?)"):format(near) or ""
+end
+
+local function show(value)
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) == "table" then return "a table" end
+  return tostring(value)
+end
+
+local function config_error(form, ...)
+  return { kind = "config", message = form:format(...), retry = false }
+end
+
+------------------------------------------------------------------------ options
+
+local function is_integer(value) return math.type(value) == "integer" end
+
+local function is_number(value)
+  return type(value) == "number" and value == value and math.abs(value) ~= math.huge
+end
+
+local function is_list(value)
+  if type(value) ~= "table" then return false end
+  local n = 0
+  for _ in pairs(value) do n = n + 1 end
+  return n == #value
+end
+
+local function is_type(name)
+  return function(value) return type(value) == name end
+end
+
+local TYPES <const> = {
+  integer = { "a whole number", is_integer },
+  number = { "a number", is_number },
+  boolean = { "true or false", is_type("boolean") },
+  string = { "a string", is_type("string") },
+  list = { "a list", is_list },
+  choice = { "a choice", is_type("string") },
+}
+
+local OPTION_FIELDS <const> =
+  { true, true, true, key = true, doc = true, min = true, max = true, choices = true }
+
+--- What a value must be, in words.
+local function expected(spec)
+  if spec[1] == "choice" then return "one of " .. table.concat(spec.choices, ", ") end
+  local words = TYPES[spec[1]][1]
+  if spec.min and spec.max then return ("%s from %s to %s"):format(words, spec.min, spec.max) end
+  if spec.min then return ("%s of at least %s"):format(words, spec.min) end
+  if spec.max then return ("%s of at most %s"):format(words, spec.max) end
+  return words
+end
+
+local function is_choice(spec, value)
+  for _, choice in ipairs(spec.choices) do
+    if choice == value then return true end
+  end
+  return false
+end
+
+local function fits(spec, value)
+  if not TYPES[spec[1]][2](value) then return false end
+  if spec[1] == "choice" then return is_choice(spec, value) end
+  if spec.min and value < spec.min then return false end
+  return not (spec.max and value > spec.max)
+end
+
+--- A float without fraction is a whole number for an `integer` option.
+local function convert(spec, value)
+  if spec[1] == "integer" and math.type(value) == "float" then
+    return math.tointeger(value) or value
+  end
+  return value
+end
+
+--- What is wrong with the shape of one option, or nil.
+local function option_fault(spec)
+  if type(spec) ~= "table" then return 'must be a table {type, default, "doc"}' end
+  for field in pairs(spec) do
+    if not OPTION_FIELDS[field] then return ("has an unknown field %s"):format(show(field)) end
+  end
+  if not TYPES[spec[1]] then
+    return ("has the type %s, expected one of %s"):format(show(spec[1]), table.concat(keys(TYPES), ", "))
+  end
+  if spec[1] == "choice" and (not is_list(spec.choices) or #spec.choices == 0) then
+    return "needs choices = {...}"
+  end
+  if type(spec.doc or spec[3]) ~= "string" then return "needs a line of doc" end
+  if spec.key then
+    return type(spec.key) ~= "string" and "needs a text as key" or nil
+  end
+  if spec[2] == nil or not fits(spec, convert(spec, spec[2])) then
+    return ("has the default %s, expected %s"):format(show(spec[2]), expected(spec))
+  end
+end
+
+------------------------------------------------------------------------- define
+
+--- The file a definition stands in: that of its functions, since a tail call leaves no
+--- other trace of it.
+local function place(spec)
+  for _, value in pairs(spec) do
+    if type(value) == "function" then
+      return (debug.getinfo(value, "S").source:gsub("^@", ""))
+    end
+  end
+  return "policy"
+end
+
+local function check_fields(spec, fail)
+  local fields = SLOTS[spec.slot]
+  for field, value in pairs(spec) do
+    local form = fields[field] or COMMON[field]
+    if not form then
+      fail(field, "is not known to slot %q%s", spec.slot, hint(field, keys(fields, COMMON)))
+    end
+    local kind = form:sub(1, 1) == "(" and "function" or form
+    if type(value) ~= kind then
+      fail(field, "must be a %s%s, got %s", kind, kind == "function" and form or "", show(value))
+    end
+  end
+  for field, form in pairs(fields) do
+    if REQUIRED[field] and spec[field] == nil then
+      fail(field, "is missing: expected a function%s", form)
+    end
+  end
+end
+
+--- Check a policy's shape and give it back as a definition. Raises with the file, the
+--- field and what is expected there.
+---@param spec skillopt.PolicySpec and `check`: `(opt) -> true`, or false and why these
+---       options cannot go together
+---@return skillopt.PolicySpec definition
+function M.define(spec)
+  if type(spec) ~= "table" then
+    error("policy.define: expected a table, got " .. show(spec), 2)
+  end
+  local where = place(spec)
+  local function fail(field, form, ...)
+    error(config_error("%s: policy.define: field '%s' %s", where, field, form:format(...)), 0)
+  end
+  if not SLOTS[spec.slot] then
+    fail("slot", "is %s, expected one of %s%s", show(spec.slot), table.concat(keys(SLOTS), ", "),
+      hint(spec.slot, keys(SLOTS)))
+  end
+  check_fields(spec, fail)
+  for name, option in pairs(spec.options or {}) do
+    local fault = option_fault(option)
+    if fault then fail("options." .. tostring(name), "%s", fault) end
+  end
+  local definition = { is_policy = true }
+  for field, value in pairs(spec) do definition[field] = value end
+  definition.options = spec.options or {}
+  return definition
+end
+
+----------------------------------------------------------------------- instance
+
+local DECISIONS <const> = { accept = true, reject = true, undecided = true, force_accept = true }
+local SIDES <const> = { candidate = true, current = true, best = true }
+
+local function check_need(who, need)
+  if need == nil then return { repeats = 1, of = { "candidate", "current" } } end
+  local good = type(need) == "table" and is_integer(need.repeats) and need.repeats >= 1
+    and is_list(need.of) and #need.of > 0
+  for _, side in ipairs(good and need.of or {}) do good = good and SIDES[side] end
+  if not good then
+    error(who .. ': need must be {repeats = 1 or more, of = {"candidate", "current"}}', 0)
+  end
+  return need
+end
+
+--- A gate's answer as the loop takes it: a word, the reason, and what an undecided gate
+--- needs.
+local function check_gate(who, run)
+  return function(...)
+    local decision, reason, need = run(...)
+    if type(decision) == "boolean" then decision = decision and "accept" or "reject" end
+    if not DECISIONS[decision] then
+      error(("%s: a gate answers true, false, accept, reject or undecided, got %s")
+        :format(who, show(decision)), 0)
+    end
+    if reason ~= nil and type(reason) ~= "string" then
+      error(("%s: a gate's reason is a text, got %s"):format(who, show(reason)), 0)
+    end
+    return decision, reason, decision == "undecided" and check_need(who, need) or nil
+  end
+end
+
+local function check_rate(who, run)
+  return function(...)
+    local edits = run(...)
+    local whole = math.type(edits) and math.tointeger(edits)
+    if not whole or whole < 0 then
+      error(("%s: a rate is a whole number of at least 0, got %s"):format(who, show(edits)), 0)
+    end
+    return whole
+  end
+end
+
+local CHECKED <const> = { gate = check_gate, rate = check_rate }
+
+--- Values of all options, or nil and a config error.
+local function fill(who, options, values)
+  for name in pairs(values) do
+    if not options[name] then
+      return nil, config_error("%s: unknown option %s%s", who, show(name),
+        hint(name, keys(options)))
+    end
+  end
+  local opt = {}
+  for name, spec in pairs(options) do
+    local value = values[name]
+    if value == nil and not spec.key then value = spec[2] end
+    value = convert(spec, value)
+    if value == nil or not fits(spec, value) then
+      return nil, config_error("%s: option '%s' must be %s, got %s", who, name,
+        expected(spec), show(value))
+    end
+    opt[name] = value
+  end
+  return opt
+end
+
+--- The definition that an inline function stands for.
+local function inline(slot, f)
+  local field = SLOTS[slot] and (SLOTS[slot].item and "item" or "run")
+  if not field then error("policy.instance: a function needs its slot", 3) end
+  return { is_policy = true, slot = slot, options = {}, [field] = f }
+end
+
+---@class skillopt.Policy
+---@field slot string
+---@field name string
+---@field opt table option values
+---@field run function? takes what the definition's takes, `opt` included
+---@field item function? metric
+---@field adjust function? metric
+---@field max number? metric
+---@field hopeless function? gate
+---@field waits boolean? rate
+
+--- Make a definition or an inline function ready: fill in and check the option values.
+---@param definition skillopt.PolicySpec|function
+---@param values table<string, any>? by option name; those with a `key` must all be given
+---@param identity {slot: string?, name: string?}? `slot` is needed for a function; `name`
+---       is that of the file, default "inline"
+---@return skillopt.Policy? policy
+---@return skillopt.Err? err kind "config": a wrong option
+function M.instance(definition, values, identity)
+  local slot, name = identity and identity.slot, identity and identity.name or "inline"
+  if type(definition) == "function" then definition = inline(slot, definition) end
+  if type(definition) ~= "table" or not definition.is_policy then
+    error("policy.instance: expected what policy.define returns, or a function", 2)
+  end
+  if slot and slot ~= definition.slot then
+    return nil, config_error("policy %q is for slot %q, not %q", name, definition.slot, slot)
+  end
+  local who = ("policy.%s %q"):format(definition.slot, name)
+  local opt, err = fill(who, definition.options, values or {})
+  if not opt then return nil, err end
+  if definition.check then
+    local ok, why = definition.check(opt)
+    if not ok then return nil, config_error("%s: %s", who, why) end
+  end
+  local policy = { name = name, opt = opt }
+  for field, value in pairs(definition) do
+    if field ~= "options" and field ~= "check" and field ~= "is_policy" then
+      policy[field] = value
+    end
+  end
+  local checked = CHECKED[definition.slot]
+  if checked then policy.run = checked(who, policy.run) end
+  return policy
+end
+
+return M

@@ -1,0 +1,228 @@
+--- The world of environments, policies and experiments: Lua without dice, without
+--- the clock, without the system. What it cannot do has words.
+local core = require "rt.task"
+local digest = require "rt.digest"
+local file = require "rt.file"
+local rng = require "rt.rng"
+local task = require "skillopt.task"
+
+local M = {}
+
+--- Inputs that were read by user code: `{kind, name, digest}`; part of a run's card.
+M.inputs = {}
+local seed = 0
+
+--- Seed of the random streams, that of the run.
+---@param value integer
+function M.set_seed(value)
+  seed = value
+end
+
+--- The random stream of the calling task, made at its first draw.
+---@param name string? another stream of the same task
+---@return rt.Rng
+function M.stream(name)
+  local locals = core.locals()
+  local streams = locals.streams
+  if not streams then
+    streams = {}
+    locals.streams = streams
+  end
+  local id = name or ""
+  if not streams[id] then
+    local slot = core.slot() .. (name and ("#" .. name) or "")
+    streams[id] = rng.from_text(string.format("%d\n%s", seed, slot))
+  end
+  return streams[id]
+end
+
+local function note_input(kind, name, bytes)
+  M.inputs[#M.inputs + 1] = { kind = kind, name = name, digest = digest.sha256(bytes or "") }
+end
+
+local function refuse(what, instead)
+  return function()
+    error(string.format("%s is not there for environments and policies: %s", what, instead), 2)
+  end
+end
+
+local function pass(ok, ...)
+  if ok then return true, ... end
+  local err = ...
+  if task.is_uncatchable(err) then error(err, 0) end
+  return false, ...
+end
+
+local function user_pcall(f, ...)
+  return pass(pcall(f, ...))
+end
+
+local function user_xpcall(f, handler, ...)
+  return pass(xpcall(f, function(err)
+    if task.is_uncatchable(err) then return err end
+    return handler(err)
+  end, ...))
+end
+
+local function now()
+  return core.is_task() and core.time() or 0
+end
+
+local function user_os()
+  local names = "there is no %s"
+  local os_date, os_time, os_difftime = os.date, os.time, os.difftime
+  return {
+    time = function(t) return t and os_time(t) or math.floor(now()) end,
+    clock = now,
+    date = function(format, time)
+      format = format or "%c"
+      if format:sub(1, 1) ~= "!" then format = "!" .. format end
+      return os_date(format, math.floor(time or now()))
+    end,
+    difftime = os_difftime,
+    getenv = function(name)
+      local value = os.getenv(name)
+      note_input("env", name, value)
+      return value
+    end,
+    execute = refuse("os.execute", "use ctx:run, which keeps the run repeatable"),
+    exit = refuse("os.exit", "raise an error"),
+    remove = refuse("os.remove", "use a workspace"),
+    rename = refuse("os.rename", "use a workspace"),
+    tmpname = refuse("os.tmpname", "use a workspace"),
+    setlocale = refuse("os.setlocale", names:format "locale"),
+  }
+end
+
+--- A read-only file handle over bytes: read("a"|"l"|"L"|n), lines, close.
+local function reader(bytes)
+  local at = 1
+  local handle = {}
+  local function line(keep)
+    if at > #bytes then return nil end
+    local stop = bytes:find("\n", at, true)
+    local text = bytes:sub(at, (stop or #bytes + 1) - 1)
+    local whole = bytes:sub(at, stop or #bytes)
+    at = (stop or #bytes) + 1
+    return keep and whole or text
+  end
+  function handle:read(what)
+    what = what or "l"
+    if type(what) == "number" then
+      if at > #bytes and what > 0 then return nil end
+      local text = bytes:sub(at, at + what - 1)
+      at = at + #text
+      return text
+    end
+    what = what:gsub("^%*", "")
+    if what == "l" or what == "L" then return line(what == "L") end
+    if what == "a" then
+      local text = bytes:sub(at)
+      at = #bytes + 1
+      return text
+    end
+    if what == "n" then
+      local first, last = bytes:find("^%s*[+-]?[%w.]+", at)
+      local number = first and tonumber(bytes:sub(first, last))
+      if number then at = last + 1 end
+      return number
+    end
+    error("unknown read format", 2)
+  end
+  function handle:lines(what)
+    return function() return handle:read(what) end
+  end
+  function handle:close()
+    return true
+  end
+  handle.write = refuse("writing a file", "use ctx:record or a workspace")
+  return setmetatable(handle, { __close = function() end, __name = "file" })
+end
+
+local function user_io()
+  local function open(path, mode)
+    mode = mode or "r"
+    if mode ~= "r" and mode ~= "rb" then
+      error("io.open is read-only here: use ctx:record or a workspace", 2)
+    end
+    local bytes, err = file.read(path)
+    if not bytes then return nil, err.message, 2 end
+    note_input("file", path, bytes)
+    return reader(bytes)
+  end
+  return {
+    open = open,
+    lines = function(path, what)
+      local handle, message = open(path)
+      if not handle then error(message, 2) end
+      return handle:lines(what)
+    end,
+    popen = refuse("io.popen", "use ctx:run, which keeps the run repeatable"),
+    write = refuse("io.write", "use print, which goes to the terminal only"),
+    read = refuse("io.read", "a run asks nobody"),
+  }
+end
+
+local function user_math()
+  local copy = {}
+  for k, v in pairs(math) do copy[k] = v end
+  copy.random = function(low, high)
+    local stream = M.stream()
+    if low == nil then return stream:random() end
+    if high == nil then low, high = 1, low end
+    if low > high then error("bad argument to 'random' (interval is empty)", 2) end
+    return low + stream:below(high - low + 1)
+  end
+  copy.randomseed = refuse("math.randomseed", "streams follow the run's seed and the task")
+  return copy
+end
+
+local function copy_of(library)
+  local copy = {}
+  for k, v in pairs(library) do copy[k] = v end
+  return copy
+end
+
+local function user_setmetatable(t, meta)
+  if type(meta) == "table" and (rawget(meta, "__gc") ~= nil or rawget(meta, "__mode") ~= nil) then
+    error("__gc and __mode would let the garbage collector be seen; not here", 2)
+  end
+  return setmetatable(t, meta)
+end
+
+local function user_rawset(t, k, v)
+  local meta = debug.getmetatable(t)
+  if meta and meta.__frozen then error("a module is read-only once it is loaded", 2) end
+  return rawset(t, k, v)
+end
+
+--- A new global environment for user code.
+---@param loader table skillopt.loader
+---@return table
+function M.environment(loader)
+  local env = {}
+  for _, name in ipairs { "assert", "error", "getmetatable", "ipairs", "next", "pairs", "print",
+    "rawequal", "rawget", "rawlen", "rawset", "select", "tonumber", "tostring", "type" } do
+    env[name] = rawget(_G, name)
+  end
+  env._VERSION = _VERSION
+  env.pcall, env.xpcall = user_pcall, user_xpcall
+  env.setmetatable = user_setmetatable
+  env.rawset = user_rawset
+  env.require = loader.user_require
+  env.load = function(text, name, mode, world)
+    if type(text) ~= "string" then error("load takes text here", 2) end
+    if mode and mode ~= "t" then error("load takes source text only", 2) end
+    return load(text, name or "=(load)", "t", world or env)
+  end
+  env.string = loader.freeze(copy_of(string))
+  rawset(env, "table", loader.freeze(copy_of(table)))
+  env.utf8 = loader.freeze(copy_of(utf8))
+  env.math = loader.freeze(user_math())
+  env.os = loader.freeze(user_os())
+  env.io = loader.freeze(user_io())
+  env._G = env
+  return env
+end
+
+return M

@@ -1,0 +1,184 @@
+--- Structured concurrency: nothing outlives the call that started it.
+---
+--- A task's slot is the path of labels from the root; what a task does is filed under
+--- it. Slots come from the program's text and data, never from arrival.
+local core = require "rt.task"
+local file = require "rt.file"
+local options = require "skillopt.options"
+
+local M = {}
+
+-- Kinds that no environment and no policy can catch (see lua/meta/ctx.lua).
+local UNCATCHABLE = {
+  network = true, timeout = true, rate_limit = true, server = true, parse = true,
+  process = true, sandbox = true, cancelled = true, budget = true,
+}
+
+--- Must this raised value pass through the user's pcall? A `parse` error is weather
+--- only when it comes from a call, which marks it with `weather`.
+---@param err any
+---@return boolean
+function M.is_uncatchable(err)
+  if type(err) ~= "table" then return false end
+  if err.kind == "parse" then return err.weather == true end
+  return UNCATCHABLE[err.kind] == true
+end
+
+local labels = setmetatable({}, { __mode = "v" }) -- escaped labels by text
+
+--- A label as a path: `/` divides it, every part is escaped.
+local function escape(label)
+  local known = labels[label]
+  if known then return known end
+  local parts = {}
+  for part in (label .. "/"):gmatch "([^/]*)/" do parts[#parts + 1] = file.label(part) end
+  local path = table.concat(parts, "/")
+  labels[label] = path
+  return path
+end
+
+--- The label to use for the n-th child group of that name under this task.
+local function unique(label)
+  local locals = core.locals()
+  local used = locals.labels
+  if not used then
+    used = {}
+    locals.labels = used
+  end
+  local n = (used[label] or 0) + 1
+  used[label] = n
+  return n == 1 and escape(label) or escape(label) .. "~" .. n
+end
+
+--- What a child needs of its parent: who it works for.
+local function start(place, fn, ...)
+  core.locals().place = place
+  return fn(...)
+end
+
+local function collecting(place, errors, fn, item, i)
+  core.locals().place = place
+  local ok, value = pcall(fn, item, i)
+  if ok then return value end
+  if M.is_uncatchable(value) then error(value, 0) end
+  errors[i] = type(value) == "table" and value or { kind = "bug", message = tostring(value) }
+end
+
+local function part_of(key, item, i, seen)
+  if not key then return tostring(i) end
+  local part = file.label(tostring(key(item, i)))
+  if seen[part] then
+    error(string.format("two items of a map have the key '%s'", part), 3)
+  end
+  seen[part] = true
+  return part
+end
+
+local MAP_OPTIONS = { limit = true, label = true, key = true, errors = true }
+
+--- Events of the children become the parent's, in item order.
+local function gather_events(locals, children)
+  for i = 1, children.n do
+    local events = children[i]
+    if events then
+      locals.events = locals.events or {}
+      table.move(events, 1, #events, #locals.events + 1, locals.events)
+    end
+  end
+end
+
+--- See lua/meta/ctx.lua.
+---@async
+---@param list any[]
+---@param fn function
+---@param opt skillopt.MapOptions?
+---@return any[] results
+---@return table<integer, skillopt.Err> errors
+function M.map(list, fn, opt)
+  opt = options.check(opt, MAP_OPTIONS, "task.map")
+  local limit = opt.limit or math.maxinteger
+  if math.type(limit) ~= "integer" or limit < 1 then
+    error("task.map: limit must be 1 or more", 2)
+  end
+  if opt.errors and opt.errors ~= "raise" and opt.errors ~= "collect" then
+    error("task.map: errors must be 'raise' or 'collect'", 2)
+  end
+  local parts, seen = {}, {}
+  for i = 1, #list do parts[i] = part_of(opt.key, list[i], i, seen) end
+  local locals = core.locals()
+  local place, base = locals.place, unique(opt.label or "map")
+  local results, errors = { n = #list }, {}
+  local children = { n = #list }
+  local function body(item, i)
+    local own = core.locals()
+    local function keep(...)
+      children[i] = own.events
+      return ...
+    end
+    if opt.errors == "collect" then return keep(collecting(place, errors, fn, item, i)) end
+    return keep(start(place, fn, item, i))
+  end
+  for i = 1, #list do
+    core.join(limit - 1)
+    if core.stopped() then break end
+    core.spawn(base .. "/" .. parts[i], results, i, body, list[i], i)
+  end
+  core.join(0)
+  gather_events(locals, children)
+  return results, errors
+end
+
+--- Run `f(...)` as a child task whose slot is `<slot>/<label>`.
+---@async
+---@param label string
+---@param f function
+---@return any ...
+function M.scope(label, f, ...)
+  local locals = core.locals()
+  local place, out, events = locals.place, {}, { n = 1 }
+  core.spawn(unique(label), out, 0, function(...)
+    local own = core.locals()
+    local function keep(...)
+      events[1] = own.events
+      return ...
+    end
+    return keep(start(place, f, ...))
+  end, ...)
+  core.join(0)
+  gather_events(locals, events)
+  return table.unpack(out, 1, out.n or 0)
+end
+
+--- Who the calling task works for (set by the runtime), inherited by its children.
+---@return table?
+function M.place()
+  return core.locals().place
+end
+
+--- Set the place of the calling task.
+---@param place table
+function M.set_place(place)
+  core.locals().place = place
+end
+
+--- Note an event of this task; the root's are written in program order.
+---@param event table
+function M.event(event)
+  local locals = core.locals()
+  locals.events = locals.events or {}
+  locals.events[#locals.events + 1] = event
+end
+
+--- Take the events noted so far by this task and its ended children.
+---@return table[]
+function M.take_events()
+  local locals = core.locals()
+  local events = locals.events or {}
+  locals.events = nil
+  return events
+end
+
+M.slot = core.slot
+M.time = core.time
+
+return M

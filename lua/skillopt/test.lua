@@ -1,0 +1,148 @@
+--- The test harness: `test("a sentence", function(t) ... end)` registers a test,
+--- `skillopt test DIR` runs them in order, each in a task of its own.
+local file = require "rt.file"
+
+local M = {}
+local registered = {}
+local SKIP = {}
+
+---@class skillopt.Test
+local Test = {}
+Test.__index = Test
+
+local function show(value, depth)
+  depth = depth or 0
+  if type(value) == "string" then return string.format("%q", value) end
+  if type(value) ~= "table" or depth > 6 then return tostring(value) end
+  local parts = {}
+  for k, v in pairs(value) do
+    parts[#parts + 1] = string.format("[%s]=%s", show(k, depth + 1), show(v, depth + 1))
+    if #parts > 40 then
+      parts[#parts + 1] = "..."
+      break
+    end
+  end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local function same(a, b)
+  if type(a) ~= type(b) then return false end
+  if type(a) == "number" then
+    return math.type(a) == math.type(b) and (a == b or (a ~= a and b ~= b))
+  end
+  if type(a) ~= "table" then return a == b end
+  for k, v in pairs(a) do
+    if not same(v, b[k]) then return false end
+  end
+  for k in pairs(b) do
+    if a[k] == nil then return false end
+  end
+  return true
+end
+M.same = same
+
+local function fail(message)
+  error(setmetatable({ failure = message }, { __tostring = function(f) return f.failure end }), 0)
+end
+
+local function where()
+  for level = 3, 8 do
+    local info = debug.getinfo(level, "Sl")
+    if info and not info.source:find "skillopt/test.lua" then
+      return string.format("%s:%d", info.short_src:match "[^/]*$", info.currentline)
+    end
+  end
+  return "?"
+end
+
+--- Deep equality; integers and floats differ.
+function Test:equal(got, want, what)
+  if not same(got, want) then
+    fail(string.format("%s: %sgot %s, wanted %s", where(), what and (tostring(what) .. ": ") or "",
+      show(got):sub(1, 600), show(want):sub(1, 600)))
+  end
+end
+
+--- The condition must be true.
+function Test:ok(condition, why)
+  if not condition then fail(string.format("%s: %s", where(), why or "not true")) end
+end
+
+--- `f` must raise, and the error's text must have `piece` in it (plain text).
+---@return any error
+function Test:raises(f, piece)
+  local ok, err = pcall(f)
+  if ok then fail(string.format("%s: nothing was raised", where())) end
+  if piece and not tostring(err):find(piece, 1, true) then
+    fail(string.format("%s: raised %q, wanted %q in it", where(), tostring(err), piece))
+  end
+  return err
+end
+
+--- End the test as skipped.
+function Test:skip(reason)
+  error({ [SKIP] = reason }, 0)
+end
+
+--- Bytes of a file of the tree.
+---@param path string
+---@return string
+function M.read(path)
+  local text, err = file.read(path)
+  if not text then error(tostring(err), 2) end
+  return text
+end
+
+--- A decoded file of tests/vectors.
+---@param name string
+---@return table
+function M.vectors(name)
+  local json = require "rt.json"
+  local value, err = json.decode(M.read("tests/vectors/" .. name), { allow_nan = true })
+  if not value then error(tostring(err), 2) end
+  return value
+end
+
+--- Absolute path of something under $SKILLOPT_SHARED, nil when it is not there.
+---@param path string
+---@return string?
+function M.shared(path)
+  local root = os.getenv "SKILLOPT_SHARED"
+  if not root or root == "" then root = "../shared" end
+  local full = root .. "/" .. path
+  return file.kind(full) ~= "none" and file.absolute(full) or nil
+end
+
+--- `short`, `long` or `full`: how much a slow test should do.
+---@return string
+function M.form()
+  local form = os.getenv "SKILLOPT_TEST_FORM"
+  return (form and form ~= "") and form or "short"
+end
+
+--- The tests registered since the last call.
+---@return table[]
+function M.take()
+  local tests = registered
+  registered = {}
+  return tests
+end
+
+--- Run one test. "ok", "FAIL" or "skip", and the reason.
+---@param test table
+---@return string outcome
+---@return string? why
+function M.run(test)
+  local ok, err = xpcall(test.run, function(e)
+    return type(e) == "string" and debug.traceback(e, 2) or e
+  end, setmetatable({ name = test.name }, Test))
+  if ok then return "ok" end
+  if type(err) == "table" and err[SKIP] then return "skip", err[SKIP] end
+  return "FAIL", tostring(err)
+end
+
+return setmetatable(M, {
+  __call = function(_, name, run)
+    registered[#registered + 1] = { name = name, run = run }
+  end,
+})

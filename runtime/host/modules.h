@@ -1,0 +1,16 @@
+/* modules.h - the rt.* modules, one line each: X(name) is `rt.name`, opened by
+ * luaopen_rt_name in host/rt_name.c. */
+#pragma once
+#include <lua.h>
+
+#define RT_MODULES(X)                                                                    \
+    X(digest)                                                                            \
+    X(file)                                                                              \
+    X(json)                                                                              \
+    X(rng)                                                                               \
+    X(stdout)                                                                            \
+    X(task)
+
+#define RT_DECLARE(name) int luaopen_rt_##name(lua_State *L);
+RT_MODULES(RT_DECLARE)
+#undef RT_DECLARE

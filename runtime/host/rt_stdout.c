@@ -1,0 +1,55 @@
+/* rt_stdout.c - what the program says: its output, and the complaints beside it. */
+#include "host/bind.h"
+#include "host/modules.h"
+#include <lauxlib.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int put(lua_State *L, FILE *file)
+{
+    size_t n;
+    const char *text = luaL_checklstring(L, 1, &n);
+    bool ok = fwrite(text, 1, n, file) == n && fflush(file) == 0;
+    lua_pushboolean(L, ok);
+    return 1;
+}
+
+/* write(text) -> boolean: is it out? A closed pipe is no reason to end a run. */
+static int l_write(lua_State *L)
+{
+    return put(L, stdout);
+}
+
+/* error(text) -> boolean: to the standard error stream. */
+static int l_error(lua_State *L)
+{
+    return put(L, stderr);
+}
+
+/* is_terminal() -> boolean: is the standard output a terminal? */
+static int l_is_terminal(lua_State *L)
+{
+    lua_pushboolean(L, isatty(STDOUT_FILENO));
+    return 1;
+}
+
+/* columns() -> integer: width of the terminal, 80 when it does not say. */
+static int l_columns(lua_State *L)
+{
+    struct winsize size = { 0 };
+    int ok = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    lua_pushinteger(L, ok == 0 && size.ws_col > 0 ? size.ws_col : 80);
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    { "write", l_write },     { "error", l_error }, { "is_terminal", l_is_terminal },
+    { "columns", l_columns }, { NULL, NULL },
+};
+
+int luaopen_rt_stdout(lua_State *L)
+{
+    luaL_newlib(L, functions);
+    return 1;
+}

@@ -1,0 +1,141 @@
+/* state.c - see state.h. */
+#include "host/state.h"
+#include "base/buf.h"
+#include "host/modules.h"
+#include "host/order.h"
+#include "host/show.h"
+#include "host/version.h"
+#include <lauxlib.h>
+#include <lualib.h>
+#include <string.h>
+
+static char require_key;
+
+static const luaL_Reg modules[] = {
+#define MODULE(name) { #name, luaopen_rt_##name },
+    RT_MODULES(MODULE)
+#undef MODULE
+        { "raw", luaopen_rt_raw },
+    { NULL, NULL },
+};
+
+/* open(name) -> the rt module `name`, or nil. Opened once. */
+static int l_open(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, "skillopt.rt");
+    if (lua_getfield(L, -1, name) != LUA_TNIL)
+        return 1;
+    lua_pop(L, 1);
+    for (const luaL_Reg *m = modules; m->name; m++) {
+        if (strcmp(m->name, name) != 0)
+            continue;
+        lua_pushcfunction(L, m->func);
+        lua_call(L, 0, 1);
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -3, name);
+        return 1;
+    }
+    return 0;
+}
+
+static void open_libraries(lua_State *L)
+{
+    static const luaL_Reg libraries[] = {
+        { LUA_GNAME, luaopen_base },
+        { LUA_TABLIBNAME, luaopen_table },
+        { LUA_STRLIBNAME, luaopen_string },
+        { LUA_MATHLIBNAME, luaopen_math },
+        { LUA_UTF8LIBNAME, luaopen_utf8 },
+        { LUA_COLIBNAME, luaopen_coroutine },
+        { LUA_DBLIBNAME, luaopen_debug },
+        { LUA_OSLIBNAME, luaopen_os },
+        { NULL, NULL },
+    };
+    for (const luaL_Reg *l = libraries; l->name; l++) {
+        luaL_requiref(L, l->name, l->func, 1);
+        lua_pop(L, 1);
+    }
+    order_install(L);
+    show_install(L);
+}
+
+/* Message handler: text errors get a traceback, tables stay as they are. */
+static int with_traceback(lua_State *L)
+{
+    if (lua_type(L, 1) == LUA_TSTRING)
+        luaL_traceback(L, L, lua_tostring(L, 1), 1);
+    return 1;
+}
+
+void state_take_error(lua_State *L, struct err *e)
+{
+    enum err_kind kind = ERR_BUG;
+    if (lua_type(L, -1) == LUA_TTABLE) {
+        lua_getfield(L, -1, "kind");
+        const char *word = lua_tostring(L, -1);
+        kind = word ? err_kind_of(word) : ERR_BUG;
+        lua_pop(L, 1);
+        lua_getfield(L, -1, "hint");
+        lua_getfield(L, -2, "message");
+        const char *message = lua_tostring(L, -1);
+        const char *hint = lua_tostring(L, -2);
+        err_set(e, kind ? kind : ERR_BUG, "%s", message ? message : "(no message)");
+        if (hint)
+            err_hint(e, "%s", hint);
+        lua_pop(L, 3);
+        return;
+    }
+    const char *text = lua_tostring(L, -1);
+    err_set(e, kind, "%s", text ? text : "(an error object that is not text)");
+    lua_pop(L, 1);
+}
+
+static bool run_loader(lua_State *L, const char *home, struct err *e)
+{
+    struct buf path = { 0 };
+    buf_add_format(&path, "%s/lua/skillopt/loader.lua", home);
+    lua_pushcfunction(L, with_traceback);
+    bool ok = luaL_loadfilex(L, buf_text(&path), "t") == LUA_OK;
+    buf_free(&path);
+    if (ok) {
+        lua_pushstring(L, home);
+        lua_pushcfunction(L, l_open);
+        lua_pushstring(L, version_number());
+        lua_pushstring(L, version_commit());
+        ok = lua_pcall(L, 4, 1, -6) == LUA_OK;
+    }
+    if (ok)
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &require_key);
+    else
+        state_take_error(L, e);
+    lua_settop(L, 0);
+    return ok;
+}
+
+lua_State *state_new(const char *home, struct err *e)
+{
+    lua_State *L = luaL_newstate();
+    if (!L) {
+        err_set(e, ERR_LIMIT, "no memory for Lua");
+        return NULL;
+    }
+    *(void **)lua_getextraspace(L) = NULL; /* no task runs on the main thread */
+    open_libraries(L);
+    if (run_loader(L, home, e))
+        return L;
+    lua_close(L);
+    return NULL;
+}
+
+bool state_require(lua_State *L, const char *module, struct err *e)
+{
+    lua_pushcfunction(L, with_traceback);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &require_key);
+    lua_pushstring(L, module);
+    bool ok = lua_pcall(L, 1, 1, -3) == LUA_OK;
+    if (!ok)
+        state_take_error(L, e);
+    lua_remove(L, ok ? -2 : -1);
+    return ok;
+}

@@ -1,0 +1,20 @@
+/* stop.h - ending early without losing what was paid for.
+ *
+ * The first interrupt lets what is in flight come in for up to STOP_GRACE_S
+ * seconds: nothing new is sent, then everything is cancelled. The second ends the
+ * process at once; the journal makes both safe. Effects report their flights. */
+#pragma once
+#include "base/err.h"
+#include <stdbool.h>
+
+enum { STOP_GRACE_S = 30, STOP_EXIT_CODE = 130 };
+
+/* Take SIGINT and SIGTERM over. */
+bool stop_init(struct err *e);
+
+/* Has an interrupt come? Then nothing new may be sent. */
+bool stop_is_asked(void);
+
+/* Calls on the way: +1 when one is sent, -1 when its answer is stored. */
+void stop_count_flight(int change);
+int stop_flights(void);

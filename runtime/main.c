@@ -1,0 +1,69 @@
+/* main.c - start, turn the loop until the main task has ended, stop. */
+#include "base/mem.h"
+#include "host/paths.h"
+#include "host/state.h"
+#include "host/stop.h"
+#include "host/task.h"
+#include "io/loop.h"
+#include <lauxlib.h>
+#include <stdio.h>
+
+enum { EXIT_USAGE = 2, EXIT_BUG = 70 };
+
+static int complain(const struct err *e)
+{
+    fprintf(stderr, "skillopt: %s: %s%s%s%s\n", err_kind_name(e->kind), e->message,
+            e->hint[0] ? " (" : "", e->hint, e->hint[0] ? ")" : "");
+    return EXIT_BUG;
+}
+
+/* Push main(args), run it as the root task; its result is the exit code. */
+static int run(lua_State *L, int argc, char **argv)
+{
+    struct err e = { 0 };
+    if (!state_require(L, "skillopt.main", &e))
+        return complain(&e);
+    lua_createtable(L, argc, 0);
+    for (int i = 1; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    task_start(L, 1, loop_wall());
+    for (;;) {
+        task_run_ready();
+        if (task_count() == 0)
+            break;
+        loop_turn(true);
+    }
+    int code = EXIT_BUG;
+    if (task_result(L)) {
+        code = (int)luaL_optinteger(L, -1, 0);
+    } else {
+        state_take_error(L, &e);
+        code = e.kind == ERR_CANCELLED ? STOP_EXIT_CODE : complain(&e);
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = { 0 };
+    char *home = paths_home(&e);
+    if (!home)
+        return complain(&e);
+    lua_State *L = NULL;
+    int code = EXIT_BUG;
+    if (loop_init(&e) && stop_init(&e))
+        L = state_new(home, &e);
+    if (L) {
+        code = run(L, argc, argv);
+        lua_close(L);
+    } else {
+        complain(&e);
+    }
+    loop_on_signal(NULL, NULL, NULL);
+    loop_fini();
+    mem_free(home);
+    fflush(stdout);
+    return code;
+}
