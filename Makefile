@@ -89,6 +89,72 @@ $(BUILD)/%.o: %.c Makefile
 # host/version.c alone knows the commit, so that a commit does not rebuild the rest.
 $(BUILD)/runtime/host/version.o: CPPFLAGS += -DSKILLOPT_COMMIT='"$(COMMIT)"'
 
+# ------------------------------------------------------------------ the two commands
+
+# Packages that are missing, as one list; empty when everything is there.
+MISSING = $(shell for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done)
+
+deps:
+	@echo "apt-get install -y $(strip $(DEPS))"
+
+define NEED
+	@missing="$(strip $(call MISSING,$(1)))"; \
+	if [ -n "$$missing" ]; then tests/need.sh $$missing; fi
+endef
+
+need:
+	$(call NEED,$(DEPS))
+
+quickstart: need
+	$(Q)$(MAKE) --no-print-directory all
+	./skillopt run configs/houserules/experiment.lua
+
+test: need
+	$(Q)$(MAKE) --no-print-directory check
+
+check: $(BUILD)/skillopt $(STUB) $(TESTS)
+	@sh tests/run.sh $(BUILD) short
+
+test-long: need
+	$(call NEED,$(DEPS_LONG))
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/skillopt $(STUB) $(TESTS)
+	@sh tests/run.sh $(BUILD) long
+
+test-full: need
+	$(call NEED,$(DEPS_LONG))
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/skillopt $(STUB) $(TESTS)
+	@sh tests/run.sh $(BUILD) full
+
+# ------------------------------------------------------------------- looking harder
+
+asan:
+	$(call NEED,$(DEPS_FUZZ))
+	$(Q)ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory MODE=asan check
+
+fuzz:
+	$(call NEED,$(DEPS_FUZZ))
+	$(Q)$(MAKE) --no-print-directory MODE=fuzz fuzz-run
+
+fuzz-run: $(FUZZ)
+	$(Q)for f in $(FUZZ); do n=$$(basename $$f); mkdir -p build/corpus/$$n; echo "FUZZ $$n"; \
+	  $$f -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 -print_final_stats=0 \
+	    -verbosity=0 build/corpus/$$n $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; done
+
+lint:
+	$(call NEED,$(DEPS_LINT))
+	clang-format-14 --dry-run --Werror $(shell git ls-files '*.c' '*.h')
+	lua5.4 tests/lint/rooms.lua
+	luacheck --quiet lua tests/lua tests/programs tests/lint
+	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+	  --suppress=missingIncludeSystem --inline-suppr -Iruntime runtime
+	clang-tidy-14 --quiet $(SRC) -- $(CPPFLAGS) -DSKILLOPT_COMMIT='"lint"' -std=c11
+
+bench: $(BUILD)/skillopt $(STUB) $(BENCH)
+	@sh tests/bench/run.sh $(BUILD)
+
+clean:
+	rm -rf build skillopt
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all
+.PHONY: all deps need quickstart test check test-long test-full asan fuzz fuzz-run lint bench clean
