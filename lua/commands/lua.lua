@@ -23,7 +23,8 @@ function M.run(args)
   if not text then return nil, err end
   local chunk, message = load(text, "@" .. args[1], "t", _G)
   if not chunk then return nil, { kind = "usage", message = message } end
-  return math.tointeger(chunk(table.unpack(args, 2))) or 0
+  local code = chunk(table.unpack(args, 2))
+  return math.tointeger(code) or 0
 end
 
 return M

@@ -346,6 +346,11 @@ function Ctx:try(f, ...) end
 ---@param value table plain JSON data
 function Ctx:record(name, value) end
 
+--- Write a text beside the records: `<slot>/<name>`. A derived file; never read back.
+---@param name string
+---@param text string
+function Ctx:write(name, text) end
+
 --- Run `f(ctx)` as a child task whose slot is `<slot>/<label>`.
 ---@async
 ---@param label string may contain `/`
@@ -358,7 +363,8 @@ function Ctx:scope(label, f) end
 ---@class skillopt.EnvSpec
 ---@field name string lower case, digits and `_`
 ---@field rollout fun(item: table, ctx: skillopt.Ctx): table the mark: `{hard, soft, answer?, fail_reason?, ...}`;
----       `hard` 0 to 1, `soft` 0 to 1 (default: hard)
+---       `hard` 0 to 1, `soft` 0 to 1 (default: hard); `hidden`: texts that must not reach
+---       the optimizer (a judge's pattern): masked in its prompts, refused in its edits
 ---@field options table<string, table>? `name = {type, default, "doc"}`, set under `env.`
 ---@field items (fun(raw: table, opt: table): table)? bring one raw record into the item form
 ---@field check (fun(item: table, opt: table): boolean, string?)? refuse a bad item before the first call
@@ -370,6 +376,7 @@ function Ctx:scope(label, f) end
 ---@class skillopt.PolicySpec
 ---@field slot "loop"|"reflect"|"aggregate"|"select"|"update"|"rate"|"metric"|"gate"|"slow_update"|"meta_skill"|"appendix"
 ---@field options table<string, table>? `name = {type, default, "doc"}`, or `{type, key = "gradient.minibatch_size"}`
+---@field check (fun(opt: table): boolean, string?)? do the option values fit together?
 ---@field run function? by slot, see docs/new-policy.md
 ---@field item function? metric only
 ---@field adjust function? metric only

@@ -2,11 +2,11 @@
 
 --- JSON in and out. Text is UTF-8 on both sides.
 ---
---- A JSON null is `json.null`. Decoded arrays carry the mark of `json.array`, so that an
---- empty one stays an array; an empty decoded object carries that of `json.object`. Of
---- equal names in one object the last value counts, in the place of the first. An integer
---- beyond 64 bits becomes a float when that is exact and is an error otherwise. A lone
---- surrogate escape becomes U+FFFD.
+--- A JSON null is `json.null`. Decoded arrays carry the mark of `json.array`, so that
+--- an empty one stays an array; an empty decoded object carries that of `json.object`.
+--- Of equal names in one object the last value counts. An integer beyond 64 bits
+--- becomes a float when that is exact and is an error otherwise. A lone surrogate
+--- escape becomes U+FFFD.
 ---@class rt.json
 local json = {}
 
@@ -15,32 +15,34 @@ local json = {}
 json.null = nil
 
 ---@class rt.json.decode_options
----@field allow_nan? boolean  take NaN, Infinity, -Infinity (and numbers too large for a float)
+---@field allow_nan? boolean  take NaN, Infinity, numbers too large for a float
 ---@field allow_bom? boolean  take a byte order mark before the text
+---@field allow_big? boolean  an integer beyond 64 bits becomes the nearest float
 ---@field fix_utf8? boolean   invalid bytes become U+FFFD; without it they are an error
 ---@field depth? integer      deepest nesting, 1 to 200 (default 200)
----@field name? string        what the text is, for messages: "items.json, line 3, column 7: ..."
+---@field name? string        leads messages: "items.json, line 3, column 7: ..."
 
 --- Read one value that is the whole text but for blanks.
 ---@param text string
 ---@param options? rt.json.decode_options
 ---@return any value  nil on error
----@return rt.err? err  kind "parse" ("limit" for a text too large); "line 3, column 7: ..."
+---@return rt.err? err  kind "parse" or "limit"; "line 3, column 7: ..."
 function json.decode(text, options) end
 
---- Order of names: the items come first, in this order, the rest sorted by byte. A field
---- is the order of the object under that name, `["*"]` that of every other object. An
---- order goes through arrays to their items.
+--- Order of names: the items come first, in this order, the rest sorted by byte. A
+--- field is the order of the object under that name, `["*"]` that of every other
+--- object. An order goes through arrays to their items.
 ---@alias rt.json.keys table
 
 ---@class rt.json.encode_options
----@field indent? boolean  two blanks a level, as in the artefact files; otherwise one line
+---@field indent? boolean  two blanks a level, as artefact files are
 ---@field keys? rt.json.keys  `{ "id", "hard", step = { "n" } }`
 
 --- Write a value as one line (`{"a": 1, "b": [1.0, 2]}`) or indented, no newline at the
 --- end. A mark decides what a table is; without one an empty table or one with the keys
---- 1..n is an array, one with names only an object. All else raises and names the place:
---- holes, mixed keys, functions, cycles, nesting above 200, NaN, infinity, invalid UTF-8.
+--- 1..n is an array, one with names only an object. All else raises and names the
+--- place: holes, mixed keys, functions, cycles, nesting above 200, NaN, infinity,
+--- invalid UTF-8.
 ---@param value any
 ---@param options? rt.json.encode_options
 ---@return string

@@ -5,8 +5,9 @@
 --- trajectories. A failed or not-run repeat has no marks and is in no mean. All sums run
 --- in item order, so equal marks give equal means whatever finished first.
 
-local json = require "rt.json"
 local trajectory = require "skillopt.trajectory"
+local json = require "rt.json"
+local raw = require "rt.raw"
 
 local M = {}
 local Evaluation = {}
@@ -15,8 +16,9 @@ Evaluation.__name = "evaluation"
 
 --- What an evaluation is made of, hidden from its users:
 --- ids, first (place of an item's first repeat; one more at the end), states (one
---- character a place), columns (marks by name), faults (kind and reason by place), rows
---- and source (only with trajectories), metric, index (made on demand).
+--- character a place), columns (marks by name), types (task type by place), faults (kind
+--- and reason by place), rows and source (only with trajectories), metric, index (made on
+--- demand).
 local inside = setmetatable({}, { __mode = "k" })
 
 local LETTERS <const> = { ok = "o", no_answer = "n", failed = "f", not_run = "-" }
@@ -33,16 +35,19 @@ end
 
 local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
 
+local RANGE <const> = "the result's '%s' must be a number from 0 to 1, got %s"
+
+--- A mark between 0 and 1.
 local function share(result, name, otherwise)
   local value = result[name]
   if value == nil or value == json.null then value = otherwise end
   if type(value) == "boolean" then value = value and 1 or 0 end
   if type(value) ~= "number" then
-    return nil, fault("the result's '%s' must be a number from 0 to 1, got %s", name,
+    return nil, fault(RANGE, name,
       type(value) == "string" and ("%q"):format(value) or "nothing of the kind")
   end
   if not is_finite(value) or value < -SLACK or value > 1 + SLACK then
-    return nil, fault("the result's '%s' must be a number from 0 to 1, got %s", name, value)
+    return nil, fault(RANGE, name, value)
   end
   if value < 0 then return 0.0 end
   return value > 1 and 1.0 or value
@@ -72,6 +77,11 @@ function M.check(result)
   return marks
 end
 
+--- Is a mark so low that the item failed? One threshold for reflection and records.
+---@param hard number
+---@return boolean
+function M.is_failure(hard) return hard < 1e-9 end
+
 local NO_ANSWER <const> = { hard = 0, soft = 0 }
 
 local HARD <const> = {
@@ -92,7 +102,8 @@ local function marks_of(rep, metric, id)
   end
   local value = metric.item(marks, metric.opt)
   if not math.type(value) or not is_finite(value) then
-    error(fault("item %s: the metric gives %s, not a finite number", id, tostring(value)), 0)
+    local words = "item %s: the metric gives %s, not a finite number"
+    error(fault(words, id, tostring(value)), 0)
   end
   marks.metric = value
   return marks
@@ -100,10 +111,26 @@ end
 
 ------------------------------------------------------------------------ building
 
---- Repeats as lists by place: states, marks, rows, faults.
+--- The row of a repeat with the prompts of its first call.
+local function kept_row(rep)
+  local row = {}
+  for name, value in pairs(rep.row or {}) do row[name] = value end
+  row.target_system_prompt = row.target_system_prompt or rep.system
+  row.target_user_prompt = row.target_user_prompt or rep.user
+  return row
+end
+
+local function type_of(rep)
+  local name = rep.row and rep.row.task_type
+  return type(name) == "string" and name or false
+end
+
+--- Repeats as lists by place: states, marks, types, rows, faults.
 local function spread(spec, metric)
   local decided = spec.decided or #spec.rows
-  local flat = { ids = {}, first = {}, states = {}, marks = {}, rows = {}, faults = {} }
+  local flat = {
+    ids = {}, first = {}, states = {}, marks = {}, types = {}, rows = {}, faults = {},
+  }
   local place = 0
   for i, row in ipairs(spec.rows) do
     flat.ids[i] = row.id
@@ -114,7 +141,8 @@ local function spread(spec, metric)
       local state = i <= decided and rep.state or "not_run"
       flat.states[place] = LETTERS[state] or error("unknown state " .. tostring(state), 3)
       flat.marks[place] = state ~= "not_run" and marks_of(rep, metric, row.id) or false
-      flat.rows[place] = rep.row or false
+      flat.rows[place] = spec.trajectory and kept_row(rep) or nil
+      flat.types[place] = type_of(rep)
       if state == "failed" then flat.faults[place] = { rep.kind, rep.reason } end
     end
   end
@@ -122,15 +150,14 @@ local function spread(spec, metric)
   return flat
 end
 
---- One array of numbers (false where there is none) for each name of a mark.
+--- One array of numbers (false or nil where there is none) for each name of a mark.
 local function columns_of(marks)
   local columns = {}
   for place, own in ipairs(marks) do
-    for name in pairs(own or {}) do
+    for name in raw.next, own or {} do
       columns[name] = columns[name] or {}
     end
-    for name, column in pairs(columns) do
-      for gap = #column + 1, place - 1 do column[gap] = false end
+    for name, column in raw.next, columns do
       column[place] = own and own[name] or false
     end
   end
@@ -221,7 +248,9 @@ end
 ---@class skillopt.EvaluationRep
 ---@field state "ok"|"no_answer"|"failed"|"not_run"
 ---@field marks table<string, number>? of an `ok` repeat, as `check` gives them
----@field row table? result row, as in `results.jsonl`
+---@field row table? result row, as in `results.jsonl`; `task_type` is kept in any case
+---@field system string? system prompt of the first call, for `render`
+---@field user string? user prompt of the first call, for `render`
 ---@field kind skillopt.ErrKind? why it failed
 ---@field reason string? the same in words
 
@@ -239,6 +268,7 @@ function M.new(spec)
     first = flat.first,
     states = table.concat(flat.states),
     columns = columns_of(flat.marks),
+    types = flat.types,
     faults = flat.faults,
     rows = spec.trajectory and flat.rows or nil,
     source = spec.trajectory,
@@ -259,10 +289,16 @@ local function index_of(data)
   return data.index
 end
 
+--- Ids of all items, in item order.
+---@return string[]
 function Evaluation:ids()
   return table.move(data_of(self).ids, 1, #data_of(self).ids, 1, {})
 end
 
+--- Marks of one item, one a repeat; a repeat without marks is left out.
+---@param id string
+---@param name string? default "metric"
+---@return number[]
 function Evaluation:marks(id, name)
   local data = data_of(self)
   local i, column = index_of(data)[id], data.columns[name or "metric"]
@@ -274,12 +310,18 @@ function Evaluation:marks(id, name)
   return out
 end
 
+--- State of an item's last repeat.
+---@param id string
+---@return "ok"|"no_answer"|"failed"|"not_run"|nil
 function Evaluation:state(id)
   local data = data_of(self)
   local i = index_of(data)[id]
   return i and last_state(data, i)
 end
 
+--- Mean over the items that have the mark, each item's repeats averaged first.
+---@param name string? default "metric"
+---@return number?
 function Evaluation:mean(name)
   return (mean(data_of(self), name or "metric"))
 end
@@ -289,6 +331,7 @@ local function row_of(data, id, place)
   local row = {}
   for name, value in pairs(data.rows and data.rows[place] or {}) do row[name] = value end
   row.id, row.state = id, STATES[data.states:sub(place, place)]
+  row.task_type = data.types[place] or nil
   for name, column in pairs(data.columns) do
     if name ~= "metric" and column[place] then row[name] = column[place] end
   end
@@ -300,6 +343,9 @@ local function row_of(data, id, place)
   return row
 end
 
+--- One row a repeat, in item order; what was not run has none. Texts other than the task
+--- type are there only while trajectories are kept.
+---@return table[]
 function Evaluation:rows()
   local data = data_of(self)
   local out = {}
@@ -318,7 +364,8 @@ end
 local function cut(data, parts, source)
   local new = {
     skill = data.skill, metric = data.metric, source = source,
-    ids = {}, first = {}, columns = {}, faults = {}, rows = data.rows and {} or nil,
+    ids = {}, first = {}, columns = {}, types = {}, faults = {},
+    rows = data.rows and {} or nil,
   }
   local states, n = {}, 0
   for name in pairs(data.columns) do new.columns[name] = {} end
@@ -328,11 +375,11 @@ local function cut(data, parts, source)
       n = n + 1
       local from, place = at.data, at.place
       states[n] = from.states:sub(place, place)
-      for name, column in pairs(new.columns) do
+      for name, column in raw.next, new.columns do
         column[n] = from.columns[name] and from.columns[name][place] or false
       end
-      new.faults[n] = from.faults[place]
-      if new.rows then new.rows[n] = from.rows and from.rows[place] or false end
+      new.types[n], new.faults[n] = from.types[place], from.faults[place]
+      if new.rows then new.rows[n] = from.rows and from.rows[place] or {} end
     end
   end
   new.first[#new.ids + 1] = n + 1
@@ -356,6 +403,9 @@ local function pick(data, ids)
   return cut(data, parts, data.source)
 end
 
+--- The evaluation on some of its items, in item order.
+---@param ids string[]
+---@return skillopt.Evaluation
 function Evaluation:only(ids)
   local data = data_of(self)
   local index, wanted, chosen = index_of(data), {}, {}
@@ -375,7 +425,7 @@ local function join_part(data, other, id)
   for _, from in ipairs { data, other } do
     local i = index_of(from)[id]
     if i and has_state(from, i, "[onf]") then
-      table.move(part_of(from, i, id), 1, from.first[i + 1] - from.first[i], #part + 1, part)
+      for _, at in ipairs(part_of(from, i, id)) do part[#part + 1] = at end
     end
   end
   if #part > 0 then return part end
@@ -388,7 +438,8 @@ local function join_source(data, other)
   if not data.source then return nil end
   return function(id, rep)
     local i = index_of(data)[id]
-    local own = i and has_state(data, i, "[onf]") and data.first[i + 1] - data.first[i] or 0
+    local is_own = i and has_state(data, i, "[onf]")
+    local own = is_own and data.first[i + 1] - data.first[i] or 0
     if rep <= own then return data.source(id, rep) end
     return other.source and other.source(id, rep - own)
   end
@@ -400,6 +451,9 @@ local function add_names(data, other)
   end
 end
 
+--- Marks of both, for the same skill: this one's repeats first, its items first.
+---@param other skillopt.Evaluation
+---@return skillopt.Evaluation
 function Evaluation:with(other)
   local data, second = data_of(self), data_of(other)
   if data.skill and second.skill and data.skill.key ~= second.skill.key then
@@ -420,7 +474,7 @@ end
 ---@return skillopt.Evaluation[]
 function M.paired(list)
   local common = {}
-  for i, id in ipairs(data_of(list[1]).ids) do
+  for _, id in ipairs(data_of(list[1]).ids) do
     local everywhere = true
     for _, evaluation in ipairs(list) do
       everywhere = everywhere and #evaluation:marks(id) > 0
@@ -439,39 +493,49 @@ local function last_conversation(data, i)
   for place = data.first[i + 1] - 1, data.first[i], -1 do
     if data.columns.metric and data.columns.metric[place] then
       local entries = data.source(data.ids[i], place - data.first[i] + 1)
-      if entries and #entries > 0 then return entries, data.rows[place] or {} end
+      if entries and #entries > 0 then return entries, data.rows[place] end
     end
   end
 end
 
---- Options: `max_tokens` (default: no limit), `ids` (which items, in this order).
+--- The conversations as text, one block an item, in the order of `ids`.
+---@param options {max_tokens: integer?, ids: string[]?}? default: no limit, all items
+---@return string
 function Evaluation:render(options)
   local data = data_of(self)
   options = options or {}
   if not data.source then
-    error("render: this evaluation keeps no trajectories (make it with feedback = true)", 2)
+    error("render: there are no trajectories (evaluate with feedback = true)", 2)
   end
   local blocks = {}
   for position, id in ipairs(options.ids or data.ids) do
     local i = index_of(data)[id] or error(("render: no item %q"):format(id), 2)
     local entries, row = last_conversation(data, i)
     if entries then
-      blocks[#blocks + 1] = { position = position, id = id, row = row, conversation = entries }
+      blocks[#blocks + 1] =
+        { position = position, id = id, row = row, conversation = entries }
     end
   end
-  return trajectory.render(blocks, { max_tokens = options.max_tokens, skill = self.skill })
+  local limits = { max_tokens = options.max_tokens, skill = self.skill }
+  return trajectory.render(blocks, limits)
 end
 
 ------------------------------------------------------------------------- by type
 
-local function bucket(buckets, name)
-  local own = buckets[name]
+local function bucket(buckets, by_name, name)
+  local own = by_name[name]
   if not own then
     own = { name = name, total = 0, hard = 0.0, soft = 0.0 }
-    buckets[name] = own
+    by_name[name] = own
     buckets[#buckets + 1] = own
   end
   return own
+end
+
+local function count_row(own, row)
+  own.total = own.total + 1
+  own.hard = own.hard + row.hard
+  own.soft = own.soft + row.soft
 end
 
 --- Sums by task type, as the tables of a test run show them: the types given, then
@@ -481,18 +545,14 @@ end
 ---@param types string[]
 ---@return {name: string, total: integer, hard: number, soft: number}[]
 function M.by_type(rows, types)
-  local buckets = {}
-  for _, name in ipairs(types) do bucket(buckets, name) end
-  bucket(buckets, "overall")
+  local buckets, by_name = {}, {}
+  for _, name in ipairs(types) do bucket(buckets, by_name, name) end
+  local overall = bucket(buckets, by_name, "overall")
   for _, row in ipairs(rows) do
     if row.hard then
-      local names = { overall = true, [row.task_type or "other"] = true }
-      for name in pairs(names) do
-        local own = bucket(buckets, name)
-        own.total = own.total + 1
-        own.hard = own.hard + row.hard
-        own.soft = own.soft + row.soft
-      end
+      local own = bucket(buckets, by_name, row.task_type or "other")
+      count_row(overall, row)
+      if own ~= overall then count_row(own, row) end
     end
   end
   return buckets

@@ -39,13 +39,36 @@ local function strict(env, what)
   })
 end
 
-local function read(path)
-  local file = open_rt "file"
-  return file.read(path)
-end
+-- Files kept in a journal stand before those on disk when a run is replayed.
+local overlay
 
+--- Read a source file. What was kept in the journal comes first.
+---@param path string
+---@return string? text
+---@return skillopt.Err? err
+local function read(path)
+  if overlay and overlay[path] then return overlay[path] end
+  return open_rt("file").read(path)
+end
+M.read = read
+
+--- Is there a source file of this name?
+---@param path string
+---@return boolean
 local function exists(path)
+  if overlay then
+    if overlay[path] then return true end
+    if not path:find(home .. "/", 1, true) then return false end
+  end
   return open_rt("file").kind(path) == "file"
+end
+M.exists = exists
+
+--- Read these texts instead of the files of those names; outside of the installed tree
+--- there are no other files from now on.
+---@param texts table<string, string> by path
+function M.set_overlay(texts)
+  overlay = texts
 end
 
 local function run_file(path, name, env, world)

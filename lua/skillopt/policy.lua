@@ -33,7 +33,8 @@ local SLOTS <const> = {
   appendix = { run = "(patches, ctx, opt) -> notes" },
 }
 
-local COMMON <const> = { slot = "string", options = "table", check = "(opt) -> boolean, string" }
+local COMMON <const> =
+  { slot = "string", options = "table", check = "(opt) -> boolean, string" }
 local REQUIRED <const> = { run = true, item = true }
 
 -------------------------------------------------------------------------- words
@@ -49,6 +50,8 @@ local function keys(...)
   end
   return out
 end
+
+local function list(known) return table.concat(keys(known), ", ") end
 
 --- ` (did you mean "x"?)` for the name nearest to `word`, or "".
 local function hint(word, known)
@@ -101,7 +104,9 @@ local OPTION_FIELDS <const> =
 local function expected(spec)
   if spec[1] == "choice" then return "one of " .. table.concat(spec.choices, ", ") end
   local words = TYPES[spec[1]][1]
-  if spec.min and spec.max then return ("%s from %s to %s"):format(words, spec.min, spec.max) end
+  if spec.min and spec.max then
+    return ("%s from %s to %s"):format(words, spec.min, spec.max)
+  end
   if spec.min then return ("%s of at least %s"):format(words, spec.min) end
   if spec.max then return ("%s of at most %s"):format(words, spec.max) end
   return words
@@ -133,17 +138,20 @@ end
 local function option_fault(spec)
   if type(spec) ~= "table" then return 'must be a table {type, default, "doc"}' end
   for field in pairs(spec) do
-    if not OPTION_FIELDS[field] then return ("has an unknown field %s"):format(show(field)) end
+    if not OPTION_FIELDS[field] then
+      return ("has an unknown field %s"):format(show(field))
+    end
   end
   if not TYPES[spec[1]] then
-    return ("has the type %s, expected one of %s"):format(show(spec[1]), table.concat(keys(TYPES), ", "))
+    return ("has the type %s, expected one of %s"):format(show(spec[1]), list(TYPES))
   end
   if spec[1] == "choice" and (not is_list(spec.choices) or #spec.choices == 0) then
     return "needs choices = {...}"
   end
   if type(spec.doc or spec[3]) ~= "string" then return "needs a line of doc" end
+  if spec.key and type(spec.key) ~= "string" then return "needs a text as key" end
   if spec.key then
-    return type(spec.key) ~= "string" and "needs a text as key" or nil
+    return spec[2] ~= nil and "has a default, which belongs to its key" or nil
   end
   if spec[2] == nil or not fits(spec, convert(spec, spec[2])) then
     return ("has the default %s, expected %s"):format(show(spec[2]), expected(spec))
@@ -168,11 +176,13 @@ local function check_fields(spec, fail)
   for field, value in pairs(spec) do
     local form = fields[field] or COMMON[field]
     if not form then
-      fail(field, "is not known to slot %q%s", spec.slot, hint(field, keys(fields, COMMON)))
+      fail(field, "is not known to slot %q%s", spec.slot,
+        hint(field, keys(fields, COMMON)))
     end
     local kind = form:sub(1, 1) == "(" and "function" or form
     if type(value) ~= kind then
-      fail(field, "must be a %s%s, got %s", kind, kind == "function" and form or "", show(value))
+      form = kind == "function" and form or ""
+      fail(field, "must be a %s%s, got %s", kind, form, show(value))
     end
   end
   for field, form in pairs(fields) do
@@ -193,10 +203,11 @@ function M.define(spec)
   end
   local where = place(spec)
   local function fail(field, form, ...)
-    error(config_error("%s: policy.define: field '%s' %s", where, field, form:format(...)), 0)
+    local what = form:format(...)
+    error(config_error("%s: policy.define: field '%s' %s", where, field, what), 0)
   end
   if not SLOTS[spec.slot] then
-    fail("slot", "is %s, expected one of %s%s", show(spec.slot), table.concat(keys(SLOTS), ", "),
+    fail("slot", "is %s, expected one of %s%s", show(spec.slot), list(SLOTS),
       hint(spec.slot, keys(SLOTS)))
   end
   check_fields(spec, fail)
@@ -212,7 +223,8 @@ end
 
 ----------------------------------------------------------------------- instance
 
-local DECISIONS <const> = { accept = true, reject = true, undecided = true, force_accept = true }
+local DECISIONS <const> =
+  { accept = true, reject = true, undecided = true, force_accept = true }
 local SIDES <const> = { candidate = true, current = true, best = true }
 
 local function check_need(who, need)
@@ -248,7 +260,8 @@ local function check_rate(who, run)
     local edits = run(...)
     local whole = math.type(edits) and math.tointeger(edits)
     if not whole or whole < 0 then
-      error(("%s: a rate is a whole number of at least 0, got %s"):format(who, show(edits)), 0)
+      error(("%s: a rate is a whole number of at least 0, got %s")
+        :format(who, show(edits)), 0)
     end
     return whole
   end
@@ -267,7 +280,7 @@ local function fill(who, options, values)
   local opt = {}
   for name, spec in pairs(options) do
     local value = values[name]
-    if value == nil and not spec.key then value = spec[2] end
+    if value == nil then value = spec[2] end
     value = convert(spec, value)
     if value == nil or not fits(spec, value) then
       return nil, config_error("%s: option '%s' must be %s, got %s", who, name,
@@ -310,7 +323,8 @@ function M.instance(definition, values, identity)
     error("policy.instance: expected what policy.define returns, or a function", 2)
   end
   if slot and slot ~= definition.slot then
-    return nil, config_error("policy %q is for slot %q, not %q", name, definition.slot, slot)
+    return nil,
+      config_error("policy %q is for slot %q, not %q", name, definition.slot, slot)
   end
   local who = ("policy.%s %q"):format(definition.slot, name)
   local opt, err = fill(who, definition.options, values or {})

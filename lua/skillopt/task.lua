@@ -76,15 +76,38 @@ end
 
 local MAP_OPTIONS = { limit = true, label = true, key = true, errors = true }
 
---- Events of the children become the parent's, in item order.
-local function gather_events(locals, children)
+--- What children leave to their parent, in item order: events, replies, spending.
+local function inherit(locals, children)
   for i = 1, children.n do
-    local events = children[i]
-    if events then
-      locals.events = locals.events or {}
-      table.move(events, 1, #events, #locals.events + 1, locals.events)
+    local own = children[i] or {}
+    for _, name in ipairs { "events", "replies" } do
+      if own[name] then
+        locals[name] = locals[name] or {}
+        table.move(own[name], 1, #own[name], #locals[name] + 1, locals[name])
+      end
+    end
+    if own.spent then
+      locals.spent = locals.spent or { calls = 0, tokens = 0 }
+      locals.spent.calls = locals.spent.calls + own.spent.calls
+      locals.spent.tokens = locals.spent.tokens + own.spent.tokens
     end
   end
+end
+
+--- Spawn `fn(item, i)` for all, wait, and take over what the children leave.
+---@async
+local function run_children(list, labels, limit, results, body)
+  local children = { n = #list }
+  for i = 1, #list do
+    core.join(limit - 1)
+    if core.stopped() then break end
+    core.spawn(labels[i], results, i, function(item)
+      children[i] = core.locals()
+      return body(item, i)
+    end, list[i])
+  end
+  core.join(0)
+  inherit(core.locals(), children)
 end
 
 --- See lua/meta/ctx.lua.
@@ -105,27 +128,30 @@ function M.map(list, fn, opt)
   end
   local parts, seen = {}, {}
   for i = 1, #list do parts[i] = part_of(opt.key, list[i], i, seen) end
-  local locals = core.locals()
-  local place, base = locals.place, unique(opt.label or "map")
+  local place, base = core.locals().place, unique(opt.label or "map")
+  for i = 1, #list do parts[i] = base .. "/" .. parts[i] end
   local results, errors = { n = #list }, {}
-  local children = { n = #list }
-  local function body(item, i)
-    local own = core.locals()
-    local function keep(...)
-      children[i] = own.events
-      return ...
-    end
-    if opt.errors == "collect" then return keep(collecting(place, errors, fn, item, i)) end
-    return keep(start(place, fn, item, i))
-  end
-  for i = 1, #list do
-    core.join(limit - 1)
-    if core.stopped() then break end
-    core.spawn(base .. "/" .. parts[i], results, i, body, list[i], i)
-  end
-  core.join(0)
-  gather_events(locals, children)
+  run_children(list, parts, limit, results, function(item, i)
+    if opt.errors == "collect" then return collecting(place, errors, fn, item, i) end
+    return start(place, fn, item, i)
+  end)
   return results, errors
+end
+
+--- For the library: children whose slots are `<slot>/<labels[i]>`, labels escaped and
+--- distinct already; asked again they have the same slots.
+---@async
+---@param list any[]
+---@param labels string[]
+---@param fn fun(item: any, index: integer): any
+---@param limit integer
+---@return any[] results
+function M.map_flat(list, labels, fn, limit)
+  local results, place = { n = #list }, core.locals().place
+  run_children(list, labels, limit, results, function(item, i)
+    return start(place, fn, item, i)
+  end)
+  return results
 end
 
 --- Run `f(...)` as a child task whose slot is `<slot>/<label>`.
@@ -134,18 +160,13 @@ end
 ---@param f function
 ---@return any ...
 function M.scope(label, f, ...)
-  local locals = core.locals()
-  local place, out, events = locals.place, {}, { n = 1 }
+  local place, out, children = core.locals().place, {}, { n = 1 }
   core.spawn(unique(label), out, 0, function(...)
-    local own = core.locals()
-    local function keep(...)
-      events[1] = own.events
-      return ...
-    end
-    return keep(start(place, f, ...))
+    children[1] = core.locals()
+    return start(place, f, ...)
   end, ...)
   core.join(0)
-  gather_events(locals, events)
+  inherit(core.locals(), children)
   return table.unpack(out, 1, out.n or 0)
 end
 

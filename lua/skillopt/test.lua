@@ -8,7 +8,6 @@ local SKIP = {}
 
 ---@class skillopt.Test
 local Test = {}
-Test.__index = Test
 
 local function show(value, depth)
   depth = depth or 0
@@ -46,7 +45,7 @@ local function fail(message)
 end
 
 local function where()
-  for level = 3, 8 do
+  for level = 3, 9 do
     local info = debug.getinfo(level, "Sl")
     if info and not info.source:find "skillopt/test.lua" then
       return string.format("%s:%d", info.short_src:match "[^/]*$", info.currentline)
@@ -56,7 +55,7 @@ local function where()
 end
 
 --- Deep equality; integers and floats differ.
-function Test:equal(got, want, what)
+function Test.equal(got, want, what)
   if not same(got, want) then
     fail(string.format("%s: %sgot %s, wanted %s", where(), what and (tostring(what) .. ": ") or "",
       show(got):sub(1, 600), show(want):sub(1, 600)))
@@ -64,13 +63,13 @@ function Test:equal(got, want, what)
 end
 
 --- The condition must be true.
-function Test:ok(condition, why)
+function Test.ok(condition, why)
   if not condition then fail(string.format("%s: %s", where(), why or "not true")) end
 end
 
 --- `f` must raise, and the error's text must have `piece` in it (plain text).
 ---@return any error
-function Test:raises(f, piece)
+function Test.raises(f, piece)
   local ok, err = pcall(f)
   if ok then fail(string.format("%s: nothing was raised", where())) end
   if piece and not tostring(err):find(piece, 1, true) then
@@ -80,7 +79,7 @@ function Test:raises(f, piece)
 end
 
 --- End the test as skipped.
-function Test:skip(reason)
+function Test.skip(reason)
   error({ [SKIP] = reason }, 0)
 end
 
@@ -101,6 +100,20 @@ function M.vectors(name)
   local value, err = json.decode(M.read("tests/vectors/" .. name), { allow_nan = true })
   if not value then error(tostring(err), 2) end
   return value
+end
+
+local supports = {}
+
+--- The value of a helper file beside the tests, run once.
+---@param path string
+---@return any
+function M.support(path)
+  if supports[path] == nil then
+    local chunk, message = load(M.read(path), "@" .. path, "t", _G)
+    if not chunk then error(message, 2) end
+    supports[path] = chunk()
+  end
+  return supports[path]
 end
 
 --- Absolute path of something under $SKILLOPT_SHARED, nil when it is not there.
@@ -128,6 +141,18 @@ function M.take()
   return tests
 end
 
+--- What a test gets: `t.equal(...)` and `t:equal(...)` are the same.
+local function checks(name)
+  local t = { name = name }
+  for word, check in pairs(Test) do
+    t[word] = function(first, ...)
+      if rawequal(first, t) then return check(...) end
+      return check(first, ...)
+    end
+  end
+  return t
+end
+
 --- Run one test. "ok", "FAIL" or "skip", and the reason.
 ---@param test table
 ---@return string outcome
@@ -135,7 +160,7 @@ end
 function M.run(test)
   local ok, err = xpcall(test.run, function(e)
     return type(e) == "string" and debug.traceback(e, 2) or e
-  end, setmetatable({ name = test.name }, Test))
+  end, checks(test.name))
   if ok then return "ok" end
   if type(err) == "table" and err[SKIP] then return "skip", err[SKIP] end
   return "FAIL", tostring(err)

@@ -1,0 +1,242 @@
+--- One model call: the logical request and its digest, what a usable answer is, and
+--- the second try. How it travels is skillopt.endpoint's business.
+local core = require "rt.task"
+local digest = require "rt.digest"
+local effect = require "skillopt.effect"
+local json = require "rt.json"
+local options = require "skillopt.options"
+local reply_text = require "rt.reply"
+local skill = require "skillopt.skill"
+
+local M = {}
+
+M.OPTIONS = {
+  system = true, user = true, messages = true, tools = true, role = true, stage = true,
+  json = true, schema = true, max_tokens = true, reasoning_effort = true, timeout_s = true,
+  partial = true,
+}
+
+-- Raised to end a rollout item as `no_answer`; evaluate knows it.
+local NoAnswer = { __tostring = function(e) return "no answer: " .. e.reason end }
+
+--- End the item of the calling task.
+---@param reason string stable words
+function M.no_answer(reason)
+  error(setmetatable({ no_answer = true, reason = reason, kind = "truncated", message = reason },
+    NoAnswer), 0)
+end
+
+---------------------------------------------------------------- logical request
+
+local function part_of(part)
+  if type(part) ~= "table" or (part.text == nil) == (part.image == nil) then
+    error("a part of a message is {text = ...} or {image = bytes, type = ...}", 4)
+  end
+  if part.text then return { text = skill.text(part.text) } end
+  return { image = part.image, type = part.type or "image/png", detail = part.detail or "auto" }
+end
+
+local function content_of(content)
+  if content == nil then return json.array {} end
+  if type(content) == "string" or skill.is_skill(content) then
+    return json.array { { text = skill.text(content) } }
+  end
+  local parts = json.array {}
+  for i, part in ipairs(content) do parts[i] = part_of(part) end
+  return parts
+end
+
+local ROLES = { system = true, user = true, assistant = true, tool = true }
+
+local function message_of(message)
+  if not ROLES[message.role] then
+    error(string.format("a message has the role '%s' (system, user, assistant or tool)",
+      tostring(message.role)), 3)
+  end
+  return {
+    role = message.role,
+    content = content_of(message.content),
+    tool_calls = message.tool_calls and #message.tool_calls > 0 and message.tool_calls or nil,
+    tool_call_id = message.tool_call_id,
+  }
+end
+
+local function messages_of(opt)
+  local list = {}
+  if opt.system ~= nil and skill.text(opt.system) ~= "" then
+    list[1] = message_of { role = "system", content = opt.system }
+  end
+  if opt.messages and opt.user then error("give `user` or `messages`, not both", 3) end
+  for _, message in ipairs(opt.messages or {}) do list[#list + 1] = message_of(message) end
+  if opt.user ~= nil then list[#list + 1] = message_of { role = "user", content = opt.user } end
+  if #list == 0 then error("a call needs `user` or `messages`", 3) end
+  return list
+end
+
+local function tools_of(tools)
+  if not tools or #tools == 0 then return nil end
+  local out = json.array {}
+  for i, tool in ipairs(tools) do
+    out[i] = {
+      name = tool.name, description = tool.description or "",
+      parameters = tool.parameters or { type = "object", properties = json.object {} },
+    }
+  end
+  return out
+end
+
+--- What a digest is taken of: images by their own digest.
+local function digest_form(message)
+  local parts = json.array {}
+  for i, part in ipairs(message.content) do
+    parts[i] = part.image and { image = digest.sha256(part.image), type = part.type,
+      detail = part.detail } or part
+  end
+  return { role = message.role, content = parts, tool_calls = message.tool_calls,
+    tool_call_id = message.tool_call_id }
+end
+
+--- Digest of a logical request, and the message bodies to keep once.
+---@param request table {provider, model, params, tools, format, messages}
+---@return string digest
+---@return {key: string, bytes: string}[] bodies
+function M.identity(request)
+  local ids, bodies = json.array {}, {}
+  for i, message in ipairs(request.messages) do
+    local bytes = json.canonical(digest_form(message))
+    ids[i] = digest.sha256(bytes)
+    bodies[i] = { key = ids[i], bytes = bytes }
+  end
+  local whole = json.canonical {
+    kind = "chat", provider = request.provider, model = request.model, params = request.params,
+    tools = request.tools, format = request.format, messages = ids,
+  }
+  return digest.sha256(whole), bodies
+end
+
+local function request_of(endpoint, opt, max_tokens)
+  local params = endpoint:params { max_tokens = max_tokens, reasoning_effort = opt.reasoning_effort }
+  local format = opt.schema and { schema = opt.schema } or (opt.json and "json" or nil)
+  return {
+    provider = endpoint.provider, model = endpoint.model, params = params,
+    tools = tools_of(opt.tools), format = format, messages = messages_of(opt),
+  }
+end
+
+------------------------------------------------------------------- the call
+
+local function arguments_of(call)
+  local value = call.arguments
+  if type(value) ~= "string" then return value end
+  local parsed = json.decode(value)
+  if type(parsed) == "table" and json.is_object(parsed) then return parsed end
+  return value
+end
+
+--- What ctx hands out, from the stored reply.
+local function finished(stored)
+  local calls = {}
+  for i, call in ipairs(stored.tool_calls or {}) do
+    calls[i] = { id = call.id, name = call.name, arguments = arguments_of(call) }
+  end
+  return {
+    text = stored.text, tool_calls = calls, finish = stored.finish, usage = stored.usage,
+    outcome = stored.outcome, reasoning = stored.reasoning,
+    message = { role = "assistant", content = stored.text,
+      tool_calls = #calls > 0 and stored.tool_calls or nil },
+  }
+end
+
+local function text_of_message(message)
+  local parts = {}
+  for _, part in ipairs(message and message.content or {}) do
+    parts[#parts + 1] = part.text or string.format("[%s, %d bytes]", part.type, #part.image)
+  end
+  return table.concat(parts, "\n")
+end
+
+--- The reply becomes part of the item's trajectory, with the prompts it answers.
+local function note_reply(request, stored)
+  local locals = core.locals()
+  locals.replies = locals.replies or {}
+  local messages = request.messages
+  local has_system = messages[1].role == "system"
+  locals.replies[#locals.replies + 1] = {
+    role = "assistant", content = stored.text, tool_calls = stored.tool_calls,
+    system = has_system and text_of_message(messages[1]) or "",
+    user = text_of_message(messages[has_system and 2 or 1]),
+  }
+end
+
+--- Ask once. The reply, or an error that is an answer (refused, filtered, ...).
+---@async
+local function ask_once(place, endpoint, opt, max_tokens)
+  local request = request_of(endpoint, opt, max_tokens)
+  local id, bodies = M.identity(request)
+  local run = place.run
+  local stage = opt.stage or place.stage
+  local timeout_s = opt.timeout_s or place.timeout_s
+  local stored = effect.perform(run.effects, id, function(plane, count)
+    return endpoint:ask(request, { stage = stage, timeout_s = timeout_s, plane = plane, count = count })
+  end, bodies)
+  run.tally(endpoint.role, stage, stored)
+  if stored.error then return nil, stored.error end
+  if place.item then note_reply(request, stored) end
+  return finished(stored)
+end
+
+local REASONS = {
+  empty = "the reply was empty",
+  reasoning_only = "no final answer (the output was spent on reasoning)",
+  truncated = "the reply was cut at the output limit",
+}
+
+--- Why a reply cannot be used, or nil.
+local function unusable(reply)
+  if #reply.tool_calls > 0 then return nil end
+  if reply.finish == "length" and reply.outcome ~= "reasoning_only" then return "truncated" end
+  if reply.outcome == "reasoning_only" then return "reasoning_only" end
+  if reply.text:find "%S" == nil then return "empty" end
+  return nil
+end
+M.unusable = unusable
+
+--- The parsed reply, or what is wrong with it.
+local function parse(reply, opt)
+  if not opt.json and not opt.schema then return true end
+  local value, err = reply_text.extract(reply.text, { array = true })
+  if value == nil then return false, err.message end
+  reply.json = value
+  return true
+end
+
+local function answer_error(err)
+  return { kind = err.kind, message = err.message, retry = false }
+end
+
+--- See lua/meta/ctx.lua. `place` says for whom.
+---@async
+---@param place table
+---@param opt skillopt.ChatOptions
+---@return skillopt.Reply
+function M.chat(place, opt)
+  options.check(opt, M.OPTIONS, "ctx:chat")
+  local endpoint = place.run.endpoint(opt.role or place.role)
+  local max_tokens = opt.max_tokens or endpoint.max_tokens
+  local why
+  for try = 1, 2 do
+    local reply, err = ask_once(place, endpoint, opt, try == 1 and max_tokens or 2 * max_tokens)
+    if err and (err.kind ~= "truncated" or opt.partial or try == 2) then
+      error(answer_error(err), 0)
+    elseif reply then
+      local fault = unusable(reply)
+      local ok, message = parse(reply, opt)
+      if opt.partial or (not fault and ok) then return reply end
+      why = fault and REASONS[fault] or "the reply is no JSON (" .. tostring(message) .. ")"
+    end
+  end
+  if place.kind == "rollout" then M.no_answer(why) end
+  error({ kind = "truncated", message = why, retry = false }, 0)
+end
+
+return M

@@ -1,0 +1,110 @@
+--- The configuration of a command line, read from the system: its file, `.env`, the
+--- environment, the definitions of what was chosen.
+local file = require "rt.file"
+local config = require "skillopt.config"
+local loader = require "skillopt.loader"
+local names = require "skillopt.names"
+
+local M = {}
+
+--- Folders in which environments and policies are looked for before the installed ones.
+---@param path string? the experiment or YAML file
+---@return string[]
+function M.folders(path)
+  local folders = { path and (path:match "^(.*)/[^/]*$" or ".") or "." }
+  for folder in (os.getenv "SKILLOPT_PATH" or ""):gmatch "[^:]+" do
+    folders[#folders + 1] = folder
+  end
+  local home = os.getenv "HOME"
+  if home and home ~= "" then folders[#folders + 1] = home .. "/.config/skillopt/lua" end
+  return folders
+end
+
+local function fault(form, ...)
+  return { kind = "config", message = string.format(form, ...), retry = false }
+end
+
+local function policy(slot, name)
+  local value = loader.user_require("policies." .. slot .. "." .. name)
+  local is_right = type(value) == "table" and value.is_policy and value.slot == slot
+  if is_right then return value end
+  error(fault("the file defines no policy for %s", slot), 0)
+end
+
+local function environment(_, name, folders)
+  return (require("skillopt.env").load(name, folders))
+end
+
+--- The policies of a slot that are installed.
+local function installed(slot)
+  local found = {}
+  for _, entry in ipairs(file.list(loader.home .. "/lua/policies/" .. slot) or {}) do
+    found[#found + 1] = entry:match "^(.*)%.lua$"
+  end
+  return found
+end
+
+--- Words for what was raised while a definition was loaded.
+local function explain(slot, name, raised)
+  if type(raised) == "table" then return raised end
+  local wanted = string.format("module 'policies.%s.%s' not found", slot, name)
+  if not raised:find(wanted, 1, true) then return fault("%s", raised) end
+  local near = names.nearest(name, installed(slot))
+  return fault("there is no such policy%s; looked for policies/%s/%s.lua in the file's "
+    .. "folder, SKILLOPT_PATH, ~/.config/skillopt/lua and the installed ones",
+    near and string.format(" (did you mean %s?)", near) or "", slot, name)
+end
+
+--- What `config.resolve` loads definitions with.
+---@param folders string[]
+---@return fun(slot: string, name: string): table?, skillopt.Err?
+function M.loader(folders)
+  return function(slot, name)
+    if not name:find "^[a-z][a-z0-9_]*$" then
+      return nil, fault("a name is lower-case letters, digits and _")
+    end
+    local load = slot == "env" and environment or policy
+    local ok, value = pcall(load, slot, name, folders)
+    if ok then return value end
+    return nil, explain(slot, name, value)
+  end
+end
+
+--- Folder of the shipped configuration files.
+---@return string
+function M.configs()
+  return loader.home .. "/configs"
+end
+
+local function experiment(path)
+  local value = loader.user_file(path)
+  if type(value) == "table" then return value end
+  error(fault("%s does not return skillopt.experiment{...}", path), 0)
+end
+
+--- The request for `config.examine` or `config.resolve`.
+---@param line skillopt.CommandLine
+---@return skillopt.ConfigRequest request
+function M.request(line)
+  local folders = M.folders(line.file)
+  loader.set_search(folders)
+  local is_lua = line.file and line.file:find "%.lua$"
+  return {
+    file = line.file, args = line.assignments, env = os.getenv, dotenv = file.read ".env",
+    table = is_lua and experiment(line.file) or nil, read = file.read,
+    configs = M.configs(), cwd = file.absolute ".",
+    load = M.loader(folders),
+  }
+end
+
+--- The configuration that a command is to run with.
+---@param line skillopt.CommandLine
+---@return skillopt.Config? config
+---@return skillopt.Err? err
+function M.open(line)
+  local request = M.request(line)
+  request.complete = true
+  return config.resolve(request)
+end
+
+return M

@@ -1,0 +1,142 @@
+--- From a gate's decision to what the loop does, and the words that go with it.
+
+local json = require "rt.json"
+
+local M = {}
+
+--- Fewer pairs than this cannot show an effect at the usual 5 %, even when all of them
+--- agree (half to the power of 4 is 6 %).
+M.CONFIDENT_FROM = 5
+
+--- Differences below this are rounding.
+local SLACK <const> = 1e-9
+--- Items named in a reason.
+local NAMED <const> = 10
+
+--- Is there anything to compare, and is the candidate's score higher?
+---@param candidate skillopt.Evaluation both on the items marked in both
+---@param other skillopt.Evaluation
+---@return boolean
+function M.is_better(candidate, other)
+  return candidate.n > 0 and candidate.score > other.score
+end
+
+---@alias skillopt.Action "accept_new_best"|"accept"|"reject"|"force_accept"
+
+--- What the loop does with a candidate: the action's name in the records, and whether
+--- best moves too. Every action but `reject` makes the candidate current. `force_accept`
+--- is the decision of the gate `none`.
+---@param decision "accept"|"reject"|"force_accept"
+---@param candidate skillopt.Evaluation
+---@param best skillopt.Evaluation
+---@return skillopt.Action action
+---@return boolean moves_best
+function M.action(decision, candidate, best)
+  if decision == "reject" then return "reject", false end
+  local above = M.is_better(candidate, best)
+  if decision == "force_accept" then return "force_accept", above end
+  if decision ~= "accept" then
+    error(("action: expected accept, reject or force_accept, got %s"):format(decision), 2)
+  end
+  return above and "accept_new_best" or "accept", above
+end
+
+local function mean_of(marks)
+  local sum = 0.0
+  for _, mark in ipairs(marks) do sum = sum + mark end
+  return sum / #marks
+end
+
+---@class skillopt.Comparison
+---@field n integer items marked in both
+---@field better integer
+---@field worse {id: string, difference: number}[] in item order
+
+--- Compare two evaluations item by item, by the metric, on the items marked in both.
+---@param candidate skillopt.Evaluation
+---@param current skillopt.Evaluation
+---@return skillopt.Comparison
+function M.compare(candidate, current)
+  local out = { n = 0, better = 0, worse = {} }
+  for _, id in ipairs(current:ids()) do
+    local new, old = candidate:marks(id), current:marks(id)
+    if #new > 0 and #old > 0 then
+      local difference = mean_of(new) - mean_of(old)
+      out.n = out.n + 1
+      if difference > SLACK then out.better = out.better + 1 end
+      if difference < -SLACK then
+        out.worse[#out.worse + 1] = { id = id, difference = difference }
+      end
+    end
+  end
+  return out
+end
+
+--- Items and what they lost, as `w2 -0.1000, w5 -1.0000`.
+---@param worse {id: string, difference: number}[]
+---@return string
+function M.list(worse)
+  local out = {}
+  for i = 1, math.min(#worse, NAMED) do
+    out[i] = ("%s %.4f"):format(worse[i].id, worse[i].difference)
+  end
+  if #worse > NAMED then out[#out + 1] = ("and %d more"):format(#worse - NAMED) end
+  return table.concat(out, ", ")
+end
+
+--- Two scores, with as many digits as it takes to tell them apart.
+local function scores(a, b)
+  local left, right = ("%.4f"):format(a), ("%.4f"):format(b)
+  if left == right and a ~= b then
+    return json.format_number(a), json.format_number(b)
+  end
+  return left, right
+end
+
+local function same_marks(a, b, name, other)
+  for _, id in ipairs(a:ids()) do
+    local left, right = a:marks(id, name), b:marks(id, other)
+    for i = 1, math.max(#left, #right) do
+      if left[i] ~= right[i] then return false end
+    end
+  end
+  return true
+end
+
+--- A tie of hard marks that hides movement of the soft ones.
+local function coarse(candidate, current)
+  local is_hard = same_marks(candidate, candidate, "metric", "hard")
+  if not is_hard or candidate.score ~= current.score then return nil end
+  local new, old = candidate:mean "soft", current:mean "soft"
+  if not new or not old or new == old then return nil end
+  return ("the hard count cannot move on %d items while soft went from %.4f to %.4f")
+    :format(candidate.n, old, new)
+end
+
+--- The reason of a decision that compares scores: both numbers, n, how many items got
+--- better and which worse, and what should make a reader careful.
+---@param candidate skillopt.Evaluation both on the items marked in both
+---@param current skillopt.Evaluation
+---@return string reason
+---@return skillopt.Comparison comparison
+function M.reason(candidate, current)
+  local comparison = M.compare(candidate, current)
+  if candidate.n == 0 then return "n=0: no item has a mark on both sides", comparison end
+  local new, old = scores(candidate.score, current.score)
+  local sign = candidate.score > current.score and ">"
+    or candidate.score < current.score and "<" or "="
+  local parts =
+    { ("candidate %s %s current %s on n=%d"):format(new, sign, old, candidate.n) }
+  if sign == "=" then parts[1] = parts[1] .. " (tie)" end
+  if candidate.n < M.CONFIDENT_FROM then
+    parts[#parts + 1] = ("low confidence, n=%d"):format(candidate.n)
+  end
+  parts[#parts + 1] = ("%d better, %d worse"):format(comparison.better, #comparison.worse)
+  if #comparison.worse > 0 then
+    parts[#parts] = ("%s: %s"):format(parts[#parts], M.list(comparison.worse))
+  end
+  parts[#parts + 1] = coarse(candidate, current)
+  return table.concat(parts, "; "), comparison
+end
+
+return M

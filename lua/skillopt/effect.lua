@@ -1,0 +1,171 @@
+--- Effects: what a run cannot recompute. Each is answered by the journal when its
+--- answer is there, by the world otherwise; the answer is stored before the program
+--- sees it, so a run that is started again does the same.
+---
+--- Within a task an effect is its digest and how often that digest was asked there. A
+--- parent's answer is taken when slot, digest and count are equal.
+local core = require "rt.task"
+local flow = require "rt.flow"
+local json = require "rt.json"
+
+local M = {}
+
+---@class skillopt.Effects
+---@field journal table the run's
+---@field parent table? the journal of the run this one is a fork of
+---@field is_replay boolean nothing is asked of the world
+---@field disorder boolean stored answers are delivered in another order
+---@field counts {asked: integer, stored: integer, copied: integer}
+
+--- The effects of a run.
+---@param options {journal: table, parent: table?, is_replay: boolean?, disorder: integer?, scrub: (fun(text: string): string)?}
+---@return skillopt.Effects
+function M.new(options)
+  if options.disorder then flow.disorder(options.disorder) end
+  return {
+    journal = options.journal,
+    parent = options.parent,
+    is_replay = options.is_replay or false,
+    disorder = options.disorder ~= nil,
+    scrub = options.scrub or function(text) return text end,
+    counts = { asked = 0, stored = 0, copied = 0 },
+  }
+end
+
+-- A call on the way: counted from sending to storing, so that an interrupt waits for
+-- what was paid for and for nothing else.
+local Plane = {}
+Plane.__index = Plane
+
+function Plane:start()
+  if not self.is_up then flow.flight(1) end
+  self.is_up = true
+end
+
+function Plane:stop()
+  if self.is_up then flow.flight(-1) end
+  self.is_up = false
+end
+
+Plane.__close = Plane.stop
+
+--- Digest and count within the calling task.
+local function key_of(digest)
+  local locals = core.locals()
+  local asked = locals.effects
+  if not asked then
+    asked = {}
+    locals.effects = asked
+  end
+  local n = (asked[digest] or 0) + 1
+  asked[digest] = n
+  return n == 1 and digest or digest .. "#" .. n, n
+end
+
+local function damaged(slot, err)
+  return { kind = "io", message = string.format("the stored answer of %s cannot be read: %s",
+    slot, err.message), hint = "restore the run folder from a copy" }
+end
+
+local function from_journal(effects, slot, key)
+  local n = effects.journal:find("effect", slot, key)
+  if n then
+    effects.counts.stored = effects.counts.stored + 1
+    return n
+  end
+  n = effects.parent and effects.parent:find("effect", slot, key)
+  if not n then return nil end
+  effects.counts.copied = effects.counts.copied + 1
+  return effects.journal:copy(effects.parent, n)
+end
+
+local function read(effects, n, slot)
+  local bytes, err = effects.journal:read(n)
+  if not bytes then error(damaged(slot, err), 0) end
+  local answer, parse_err = json.decode(bytes)
+  if not answer then error(damaged(slot, parse_err), 0) end
+  return answer
+end
+
+--- Add to what this task has received; `ctx.spent` sums over the task and those above.
+local function receive(answer)
+  core.set_time(answer.time)
+  local spent = M.spent_of(core.locals())
+  local usage = answer.usage
+  spent.calls = spent.calls + 1
+  if usage then
+    spent.tokens = spent.tokens + (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+  end
+  return answer.value
+end
+
+--- The task's own sum `{calls, tokens}`, made on demand.
+---@param locals table
+---@return {calls: integer, tokens: integer}
+function M.spent_of(locals)
+  local spent = locals.spent
+  if not spent then
+    spent = { calls = 0, tokens = 0 }
+    locals.spent = spent
+  end
+  return spent
+end
+
+--- Sum over the calling task and those above it.
+---@return {calls: integer, tokens: integer}
+function M.spent()
+  local sum = { calls = 0, tokens = 0 }
+  local up, locals = 0, core.locals()
+  while locals do
+    if locals.spent then
+      sum.calls = sum.calls + locals.spent.calls
+      sum.tokens = sum.tokens + locals.spent.tokens
+    end
+    up = up + 1
+    locals = core.parent_locals(up)
+  end
+  return sum
+end
+
+local function store(effects, slot, key, answer, bodies)
+  for _, body in ipairs(bodies or {}) do
+    if not effects.journal:find("body", "", body.key) then
+      effects.journal:put("body", "", body.key, effects.scrub(body.bytes))
+    end
+  end
+  local bytes = effects.scrub(json.canonical(answer))
+  local ok, err = effects.journal:store("effect", slot, key, bytes)
+  if not ok then error(err, 0) end
+  return json.decode(bytes)
+end
+
+--- Perform an effect. `ask(plane, count)` waits and returns `{value, usage?}` (plain JSON
+--- data) and is called only when no answer is stored; what it raises is stored nowhere.
+--- It calls plane:start() when it sends and plane:stop() when it has to send again.
+---@async
+---@param effects skillopt.Effects
+---@param digest string of the logical request
+---@param ask fun(plane: table, count: integer): table
+---@param bodies {key: string, bytes: string}[]? message bodies to keep beside the answer
+---@return any value
+function M.perform(effects, digest, ask, bodies)
+  local slot = core.slot()
+  local key, count = key_of(digest)
+  local n = from_journal(effects, slot, key)
+  if n then
+    if effects.disorder then flow.defer() end
+    return receive(read(effects, n, slot))
+  end
+  if effects.is_replay then
+    error({ kind = "io", at_end = true, retry = false, message = string.format(
+      "the journal has no answer for %s (%s)", slot, key:sub(1, 12)),
+      hint = "the program asks for something that the run did not ask" }, 0)
+  end
+  effects.counts.asked = effects.counts.asked + 1
+  local plane <close> = setmetatable({}, Plane)
+  local answer = ask(plane, count)
+  answer.time = math.floor(flow.wall() * 1000) / 1000
+  return receive(store(effects, slot, key, answer, bodies))
+end
+
+return M

@@ -1,0 +1,167 @@
+--- An endpoint is one model at one address for one role: its parameters, its limits,
+--- its quirks, and how a request gets there and back.
+---
+--- What is learnt while calling (a parameter the server does not take, the window of
+--- the limiter) belongs to the endpoint and is the same for both roles when address,
+--- key and model are.
+local core = require "rt.task"
+local digest = require "rt.digest"
+local flow = require "rt.flow"
+local limit = require "rt.limit"
+
+local M = {}
+
+local Endpoint = {}
+Endpoint.__index = Endpoint
+
+-- Answers although they are errors: stored, final.
+local ANSWERS = { refused = true, filtered = true, too_long = true, truncated = true }
+
+--- A new endpoint.
+---@param options {role: string, backend: table, model: string, settings: table, log: fun(event: table), shared: table}
+---@return table
+function M.new(options)
+  local backend, settings = options.backend, options.settings
+  local address = table.concat({ backend.name, settings.base_url or "", settings.api_key or "",
+    options.model }, "\n")
+  local known = options.shared[address]
+  if not known then
+    known = {
+      limit = limit.new { max = settings.max_in_flight or 64, rpm = settings.rpm, tpm = settings.tpm },
+      quirks = backend.quirks and backend.quirks(settings, options.model) or {},
+      changed = {},
+      answered = false,
+    }
+    options.shared[address] = known
+  end
+  return setmetatable({
+    role = options.role, backend = backend, provider = backend.name, model = options.model,
+    settings = settings, log = options.log, known = known,
+    max_tokens = settings.max_tokens or 16384,
+  }, Endpoint)
+end
+
+--- The parameters of a request, typed by the schema; part of its identity.
+---@param wanted {max_tokens: integer, reasoning_effort: string?}
+---@return table
+function Endpoint:params(wanted)
+  local s = self.settings
+  local most = wanted.max_tokens
+  if s.max_tokens_cap then most = math.min(most, s.max_tokens_cap) end
+  return {
+    max_tokens = most,
+    temperature = s.temperature,
+    reasoning_effort = wanted.reasoning_effort or s.reasoning_effort,
+    thinking = s.thinking,
+  }
+end
+
+--- The seed that goes to a model which takes one: a number of the place, not of time.
+local function slot_seed(count)
+  return tonumber(digest.sha256(core.slot() .. "\n" .. count):sub(1, 7), 16)
+end
+
+--- One attempt. Reply, or an error.
+---@async
+local function attempt(self, request, deadline_s)
+  local known, backend = self.known, self.backend
+  local protocol = backend.protocol
+  local body, build_err = protocol.build(request, known.quirks)
+  if not body then return nil, build_err end
+  local answer, err
+  if backend.handle then
+    answer, err = backend.handle(body, self.settings)
+  else
+    answer, err = backend.send(body, self.settings, deadline_s)
+  end
+  if not answer then return nil, err end
+  return protocol.parse(answer.status, answer.headers, answer.body)
+end
+
+local function outcome_of(reply, err)
+  if reply then
+    return { outcome = "ok", headers = reply.limits,
+      tokens = (reply.usage.prompt_tokens or 0) + (reply.usage.completion_tokens or 0) }
+  end
+  local limited = err.kind == "rate_limit"
+  return { outcome = limited and "rate_limited" or "error", retry_after_s = err.retry_after_s,
+    headers = err.limits }
+end
+
+--- One attempt with a place in the limit. Nothing new is sent once an interrupt came.
+---@async
+local function send(self, request, options)
+  local entry <close> = self.known.limit:enter()
+  if flow.is_stopping() then
+    entry:leave { outcome = "unused" }
+    flow.hold()
+  end
+  options.plane:start()
+  local reply, err = attempt(self, request, options.timeout_s or self.settings.timeout_s)
+  entry:leave(outcome_of(reply, err))
+  return reply, err
+end
+
+--- A 400 that names a parameter: leave that parameter out from now on, once.
+local function adapt(self, err)
+  if err.kind ~= "bad_request" or not err.param then return false end
+  local known = self.known
+  if known.changed[err.param] or not self.backend.protocol.adapt(known.quirks, err) then
+    return false
+  end
+  known.changed[err.param] = true
+  self.log { event = "quirk", model = self.model, param = err.param, message = err.message }
+  return true
+end
+
+local function give_up(self, err, attempts)
+  err.weather = err.retry
+  err.attempts = attempts
+  err.fatal = not self.known.answered or nil
+  err.hint = err.hint or string.format("%s, model %s, as %s", self.settings.base_url
+    or self.provider, self.model, self.role)
+  error(err, 0)
+end
+
+local function stored_form(reply)
+  return {
+    value = { text = reply.text, reasoning = reply.reasoning, finish = reply.finish,
+      outcome = reply.outcome, tool_calls = reply.tool_calls, usage = reply.usage,
+      model = reply.model },
+    usage = reply.usage,
+  }
+end
+
+--- Ask until there is an answer or no try is left. Weather raises.
+---@async
+---@param request table the logical request
+---@param options {stage: string?, timeout_s: number?, plane: table, count: integer}
+---@return table answer `{value, usage}`
+function Endpoint:ask(request, options)
+  local started, tries = flow.now(), 1
+  request.seed = self.settings.sends_seed and slot_seed(options.count) or nil
+  while true do
+    local reply, err = send(self, request, options)
+    if reply then
+      self.known.answered = true
+      return stored_form(reply)
+    end
+    if ANSWERS[err.kind] then
+      self.known.answered = true
+      return { value = { error = { kind = err.kind, message = err.message } }, usage = err.usage }
+    end
+    if not adapt(self, err) then
+      local delay = limit.retry_delay { kind = err.kind, attempt = tries, key = core.slot(),
+        retry_after_s = err.retry_after_s, elapsed_s = flow.now() - started,
+        max_attempts = self.settings.max_attempts }
+      if not delay then give_up(self, err, tries) end
+      self.log { event = "retry", slot = core.slot(), stage = options.stage, attempt = tries,
+        kind = err.kind, message = err.message, delay_s = delay }
+      options.plane:stop()
+      flow.sleep(delay)
+      tries = tries + 1
+    end
+  end
+end
+
+return M

@@ -1,0 +1,92 @@
+--- Environments: what a benchmark says about itself, checked when it is loaded.
+local file = require "rt.file"
+local loader = require "skillopt.loader"
+local names = require "skillopt.names"
+
+local M = {}
+
+local FIELDS = {
+  name = "string", rollout = "function", options = "table", items = "function",
+  check = "function", prepare = "function", task_type = "function", feedback = "function",
+  required = "table", files = "function",
+}
+
+local function fault(message, hint)
+  error({ kind = "config", message = message, hint = hint }, 0)
+end
+
+local function check_fields(spec)
+  for field, value in pairs(spec) do
+    local want = FIELDS[field]
+    if not want then
+      local known = {}
+      for name in pairs(FIELDS) do known[#known + 1] = name end
+      local near = names.nearest(tostring(field), known)
+      fault(string.format("skillopt.env: unknown field '%s'", tostring(field)),
+        near and string.format("did you mean '%s'?", near) or nil)
+    end
+    if type(value) ~= want then
+      fault(string.format("skillopt.env: field '%s' must be a %s, got %s", field, want, type(value)))
+    end
+  end
+end
+
+--- `skillopt.env{...}`: check the shape and give it back.
+---@param spec skillopt.EnvSpec
+---@return skillopt.EnvSpec
+function M.define(spec)
+  if type(spec) ~= "table" then error("skillopt.env takes one table", 2) end
+  check_fields(spec)
+  if not spec.name or not spec.name:find "^[a-z][a-z0-9_]*$" then
+    fault("skillopt.env: 'name' must be lower-case letters, digits and _",
+      "for example name = \"capitals\"")
+  end
+  if not spec.rollout then
+    fault(string.format("environment '%s' has no rollout function", spec.name),
+      "rollout = function(item, ctx) ... return { hard = ..., soft = ... } end")
+  end
+  return spec
+end
+
+--- Folder of an environment's own files (prompts, skill.md): that of its init.lua.
+local function locate(name, folders)
+  for _, folder in ipairs(folders) do
+    for _, form in ipairs { "/%s.lua", "/%s/init.lua", "/envs/%s.lua", "/envs/%s/init.lua" } do
+      local path = folder .. form:format(name)
+      if file.kind(path) == "file" then return path end
+    end
+  end
+  local path = string.format("%s/lua/envs/%s/init.lua", loader.home, name)
+  if file.kind(path) == "file" then return path end
+end
+
+--- Names of the installed environments.
+---@return string[]
+function M.installed()
+  return file.list(loader.home .. "/lua/envs") or {}
+end
+
+--- Load an environment by name.
+---@param name string
+---@param folders string[] searched before the installed tree
+---@return skillopt.EnvSpec spec
+---@return string folder of its files, no trailing slash
+function M.load(name, folders)
+  if not name:find "^[a-z][a-z0-9_]*$" then
+    fault(string.format("'%s' is no environment name", name))
+  end
+  local path = locate(name, folders)
+  if not path then
+    local near = names.nearest(name, M.installed())
+    fault(string.format("there is no environment '%s'; looked in %s and the installed ones",
+      name, table.concat(folders, ", ")), near and string.format("did you mean '%s'?", near)
+      or "installed are: " .. table.concat(M.installed(), ", "))
+  end
+  local spec = loader.user_file(path)
+  if type(spec) ~= "table" or not spec.rollout then
+    fault(string.format("%s does not return skillopt.env{...}", path))
+  end
+  return spec, (path:match "^(.*)/[^/]*$")
+end
+
+return M

@@ -1,0 +1,275 @@
+--- Roll a skill out on items: one task an item and repeat, three states, a seal.
+---
+--- `ok`: the model answered and was marked. `no_answer`: it replied but gave no usable
+--- answer; counts as 0 and is shown apart. `failed`: weather that outlived its retries or
+--- a fault in the environment; counts nowhere. The seal says which items failed, so that
+--- a run that is continued takes the same evaluation for granted.
+local core = require "rt.task"
+local effect = require "skillopt.effect"
+local evaluation = require "skillopt.evaluation"
+local file = require "rt.file"
+local json = require "rt.json"
+local options = require "skillopt.options"
+local rows_of = require "skillopt.rows"
+local skill = require "skillopt.skill"
+local task = require "skillopt.task"
+
+local M = {}
+
+local OPTIONS = {
+  label = true, repeats = true, seed = true, feedback = true, stop = true, task_types = true,
+}
+
+-- Errors that say something about the reply: no answer, not a failure.
+local NO_ANSWER = { refused = true, filtered = true, too_long = true, truncated = true }
+
+-- Kinds that another try may mend; faults of the environment are not among them.
+local AGAIN = {
+  network = true, timeout = true, rate_limit = true, server = true, parse = true,
+  process = true, sandbox = true, auth = true, bad_request = true,
+}
+
+--- Share of the items that may fail in an evaluation, and in a training rollout.
+local FAILED_SHARE <const> = 0.05
+local FEEDBACK_SHARE <const> = 0.5
+
+--------------------------------------------------------------------- one item
+
+--- What an item's task ended with, from a raised error; nil when it must be raised on.
+local function state_of_error(err)
+  if type(err) ~= "table" then err = { kind = "bug", message = tostring(err) } end
+  if err.no_answer then return { state = "no_answer", reason = err.reason } end
+  if err.kind == "cancelled" or err.kind == "budget" or err.fatal or err.at_end then return nil end
+  if NO_ANSWER[err.kind] then
+    return { state = "no_answer", reason = rows_of.WORDS[err.kind], kind = err.kind }
+  end
+  return { state = "failed", kind = err.kind or "bug", message = err.message }
+end
+
+local function place_of(eval, item)
+  return {
+    kind = "rollout", run = eval.run, role = "target", stage = "rollout",
+    env = eval.run.env, opt = eval.run.env_opt, skill = eval.skill.text,
+    is_training = eval.feedback, prompt_folders = eval.run.env_prompts,
+    timeout_s = eval.run.call_timeout_s, item = {},
+    prepared = eval.prepared and eval.prepared[item.id],
+  }
+end
+
+local function with_traceback(err)
+  if type(err) == "string" then
+    return { kind = "bug", message = err, traceback = debug.traceback("", 2) }
+  end
+  return err
+end
+
+local function log_failure(eval, rep, err)
+  eval.run.log { event = "failed", slot = core.slot(), kind = rep.kind, message = rep.message,
+    traceback = type(err) == "table" and err.traceback or nil }
+end
+
+--- Run the environment's rollout; never raises but for what ends the whole run.
+---@async
+local function roll(eval, item)
+  local place = place_of(eval, item)
+  task.set_place(place)
+  local ok, mark = xpcall(eval.run.env.rollout, with_traceback, item, eval.run.ctx)
+  local locals = core.locals()
+  local rep = { replies = locals.replies or {}, conversation = place.item.conversation }
+  locals.replies = nil -- they are this item's, not its parents'
+  if not ok then
+    local state = state_of_error(mark)
+    if not state then error(mark, 0) end
+    rep.state, rep.kind = state.state, state.kind
+    rep.reason, rep.message = state.reason, state.message
+    if state.state == "failed" then log_failure(eval, rep, mark) end
+    return rep
+  end
+  local marks, err
+  if type(mark) == "table" then marks, err = evaluation.check(mark) end
+  if not marks then
+    err = err or { message = "rollout must return a table {hard = ..., soft = ...}" }
+    rep.state, rep.kind, rep.message = "failed", "data", err.message
+    return rep
+  end
+  rep.state, rep.marks, rep.mark = "ok", marks, mark
+  return rep
+end
+
+------------------------------------------------------------------- all items
+
+local function jobs_of(eval)
+  local jobs, seen = {}, {}
+  for i, item in ipairs(eval.items) do
+    local id = item.id
+    if seen[id] then error(string.format("two items have the id '%s'", id), 3) end
+    seen[id] = true
+    for r = 1, eval.repeats do
+      local label = file.label(id) .. (r > 1 and "~" .. r or "")
+      jobs[#jobs + 1] = { item = item, i = i, r = r, label = label }
+    end
+  end
+  return jobs
+end
+
+--- Run the jobs of the list, as many at once as the run's workers; a rep each.
+---@async
+local function run_jobs(eval, jobs)
+  local labels = {}
+  for i, job in ipairs(jobs) do labels[i] = job.label end
+  local progress = eval.run.progress(eval.label, #jobs)
+  task.map_flat(jobs, labels, function(job)
+    job.rep = roll(eval, job.item)
+    progress(job.rep)
+  end, eval.run.workers)
+end
+
+local function failures(jobs, again_only)
+  local out = {}
+  for _, job in ipairs(jobs) do
+    if job.rep.state == "failed" and (not again_only or AGAIN[job.rep.kind]) then
+      out[#out + 1] = job
+    end
+  end
+  return out
+end
+
+local function is_covered(eval, jobs, n_failed)
+  if n_failed == #jobs then return #jobs == 0 end
+  if eval.feedback then return n_failed <= #jobs * FEEDBACK_SHARE end
+  return n_failed <= math.max(1, #jobs * FAILED_SHARE)
+end
+
+--- The run cannot go on: say how many failed and the most frequent reason.
+local function raise_uncovered(eval, jobs, failed)
+  local counts, first, most = {}, {}, nil
+  for _, job in ipairs(failed) do
+    local kind = job.rep.kind
+    counts[kind] = (counts[kind] or 0) + 1
+    first[kind] = first[kind] or job.rep.message
+  end
+  for kind, n in pairs(counts) do
+    if not most or n > counts[most] then most = kind end
+  end
+  error({
+    kind = most, weather = true, fatal = true, retry = AGAIN[most] or false,
+    message = string.format("%s: %d of %d items failed: %s", core.slot(), #failed, #jobs,
+      tostring(first[most] or most)),
+    hint = "nothing measured so far is lost: run the same command again when the cause is mended",
+  }, 0)
+end
+
+local function set_failed(job, kind)
+  job.rep = { state = "failed", kind = kind, replies = {} }
+end
+
+--- Take the sealed outcome: failed items are not started again.
+local function open_seal(eval, jobs)
+  local run, slot = eval.run, core.slot()
+  local n = run.journal:find("value", slot, "seal")
+  if not n then return jobs, nil end
+  local seal = json.decode(assert(run.journal:read(n)))
+  local failed, live = {}, {}
+  for _, entry in ipairs(seal.failed) do failed[entry[1] .. "\n" .. entry[2]] = entry[3] end
+  for _, job in ipairs(jobs) do
+    local kind = failed[job.item.id .. "\n" .. job.r]
+    if kind then set_failed(job, kind) else live[#live + 1] = job end
+  end
+  return live, seal
+end
+
+local function write_seal(eval, jobs)
+  if eval.run.is_replay then eval.run.reached_end(core.slot(), "seal") end
+  local failed = json.array {}
+  for _, job in ipairs(failures(jobs)) do
+    failed[#failed + 1] = { job.item.id, job.r, job.rep.kind }
+  end
+  local spent = effect.spent_of(core.locals())
+  local seal = { n = #jobs, decided = #jobs, failed = failed,
+    spent = { calls = spent.calls, tokens = spent.tokens } }
+  local ok, err = eval.run.journal:store("value", core.slot(), "seal", json.canonical(seal))
+  if not ok then error(err, 0) end
+  return seal
+end
+
+--- Answers that are not stored are asked; then the outcome is sealed.
+---@async
+local function measure(eval, jobs)
+  local live, seal = open_seal(eval, jobs)
+  run_jobs(eval, live)
+  if not seal then
+    local failed = failures(jobs)
+    if not is_covered(eval, jobs, #failed) then
+      run_jobs(eval, failures(jobs, true))
+      failed = failures(jobs)
+      if not is_covered(eval, jobs, #failed) then raise_uncovered(eval, jobs, failed) end
+    end
+    seal = write_seal(eval, jobs)
+  end
+  local spent = effect.spent_of(core.locals())
+  spent.calls, spent.tokens = seal.spent.calls, seal.spent.tokens
+end
+
+---------------------------------------------------------------------- result
+
+local function prepare(eval)
+  local env = eval.run.env
+  if not env.prepare then return end
+  eval.prepared = {}
+  for _, item in ipairs(eval.items) do
+    eval.prepared[item.id] = env.prepare(item, eval.seed, eval.run.env_opt)
+  end
+end
+
+local function value_of(eval, jobs)
+  local rows, kept = {}, {}
+  for _, job in ipairs(jobs) do
+    local row = rows[job.i] or { id = job.item.id, reps = {} }
+    rows[job.i] = row
+    local rep = job.rep
+    row.reps[job.r] = { state = rep.state, marks = rep.marks, row = job.row, kind = rep.kind,
+      reason = job.row.fail_reason, system = job.system, user = job.user }
+    if eval.feedback then kept[job.item.id .. "\n" .. job.r] = job.conversation end
+  end
+  return evaluation.new {
+    skill = eval.skill, metric = eval.run.metric, rows = rows,
+    trajectory = eval.feedback and function(id, rep) return kept[id .. "\n" .. (rep or 1)] end or nil,
+  }
+end
+
+---@async
+local function perform(eval)
+  prepare(eval)
+  local jobs = jobs_of(eval)
+  measure(eval, jobs)
+  for _, job in ipairs(jobs) do rows_of.finish(eval, job) end
+  rows_of.write(eval, jobs)
+  return value_of(eval, jobs)
+end
+
+--- See `ctx:evaluate` in lua/meta/ctx.lua.
+---@async
+---@param place table
+---@param what skillopt.Skill|string
+---@param items table[]
+---@param opt skillopt.EvaluateOptions?
+---@return skillopt.Evaluation
+function M.evaluate(place, what, items, opt)
+  opt = options.check(opt, OPTIONS, "ctx:evaluate")
+  if place.kind == "rollout" then error("ctx:evaluate cannot be called in a rollout", 3) end
+  local repeats = opt.repeats or 1
+  if math.type(repeats) ~= "integer" or repeats < 1 then
+    error("ctx:evaluate: repeats must be 1 or more", 3)
+  end
+  if opt.stop then
+    error({ kind = "usage", message = "ctx:evaluate: `stop` is not in this version" }, 0)
+  end
+  local eval = {
+    run = place.run, skill = skill.new(what), items = items, repeats = repeats,
+    seed = opt.seed or place.run.seed, feedback = opt.feedback or false,
+    label = opt.label or "evaluation",
+  }
+  return task.scope(eval.label, perform, eval)
+end
+
+return M

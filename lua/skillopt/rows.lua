@@ -1,0 +1,133 @@
+--- What an evaluation leaves behind for people: a row an item, its conversation, the
+--- prompts of its first call.
+local core = require "rt.task"
+local file = require "rt.file"
+local json = require "rt.json"
+local task = require "skillopt.task"
+
+local M = {}
+
+--- Stable words for what went wrong; raw texts are in the log only.
+M.WORDS = {
+  network = "the connection to the model failed", timeout = "the model did not answer in time",
+  rate_limit = "the model's rate limit was reached", server = "the model's server failed",
+  parse = "the model's server sent an unreadable answer", process = "a child process could not be run",
+  sandbox = "the sandbox failed", auth = "the model's server refused the login",
+  bad_request = "the model's server refused the request", refused = "the model refused",
+  filtered = "the reply was filtered", too_long = "the prompt was too long for the model",
+  truncated = "the reply was cut", usage = "the environment used the program wrongly",
+  config = "the configuration does not fit", data = "the item or its mark is faulty",
+  io = "a file could not be read or written", limit = "a limit was reached",
+  bug = "the environment raised an error",
+}
+
+local KEYS = { "id", "state", "hard", "soft", "task_type", "fail_reason", "predicted_answer", "n_turns" }
+
+local function task_type(eval, item)
+  local env = eval.run.env
+  if env.task_type then return env.task_type(item, eval.run.env_opt) end
+  return type(item.task_type) == "string" and item.task_type or env.name
+end
+
+local function turns(rep)
+  local n = 0
+  for _, message in ipairs(rep.conversation or rep.replies) do
+    if message.role == "assistant" then n = n + 1 end
+  end
+  return n
+end
+
+local function row_of(eval, job)
+  local rep, item = job.rep, job.item
+  local row = {}
+  for name, value in pairs(rep.mark or {}) do row[name] = value end
+  row.id, row.state = item.id, rep.state
+  row.task_type = row.task_type or task_type(eval, item)
+  if rep.state == "failed" then
+    row.hard, row.soft = nil, nil
+    row.kind = rep.kind
+    row.fail_reason = M.WORDS[rep.kind] or M.WORDS.bug
+    return row
+  end
+  row.n_turns = row.n_turns or turns(rep)
+  if rep.state == "no_answer" then
+    row.hard, row.soft = 0, 0
+    row.fail_reason = "no answer: " .. (rep.reason or M.WORDS[rep.kind])
+    row.predicted_answer = ""
+    return row
+  end
+  row.hard, row.soft = rep.marks.hard, rep.marks.soft
+  row.predicted_answer = row.predicted_answer or row.answer
+  row.fail_reason = row.fail_reason or ""
+  return row
+end
+
+local function conversation_of(rep)
+  local out = json.array {}
+  if rep.conversation then
+    for _, message in ipairs(rep.conversation) do out[#out + 1] = message end
+    return out
+  end
+  for i, reply in ipairs(rep.replies) do
+    out[i] = { role = "assistant", content = reply.content, tool_calls = reply.tool_calls }
+  end
+  return out
+end
+
+local function add_feedback(eval, job, conversation)
+  local env, rep = eval.run.env, job.rep
+  if not eval.feedback or not env.feedback or rep.state ~= "ok" then return end
+  local text = env.feedback(job.item, rep.mark, eval.run.env_opt)
+  if text then conversation[#conversation + 1] = { role = "system", content = text } end
+end
+
+--- Fill in `job.row` and `job.conversation` once the item's state is known.
+---@param eval table
+---@param job table
+function M.finish(eval, job)
+  job.row = row_of(eval, job)
+  job.conversation = conversation_of(job.rep)
+  add_feedback(eval, job, job.conversation)
+  local first = job.rep.replies[1]
+  job.system, job.user = first and first.system, first and first.user
+end
+
+local function folder_names(jobs)
+  local names, seen = {}, {}
+  for i, job in ipairs(jobs) do
+    local name = job.label
+    if seen[name:lower()] and seen[name:lower()] ~= name then
+      name = file.label(job.item.id, { distinct = true }) .. (job.r > 1 and "~" .. job.r or "")
+    end
+    seen[name:lower()] = seen[name:lower()] or name
+    names[i] = name
+  end
+  return names
+end
+
+local function write_prediction(run, folder, job)
+  if job.rep.state == "failed" and #job.conversation == 0 then return end
+  run.write(folder .. "/conversation.json", json.encode(job.conversation, { indent = true }))
+  if job.system then run.write(folder .. "/target_system_prompt.txt", job.system) end
+  if job.user then run.write(folder .. "/target_user_prompt.txt", job.user) end
+end
+
+--- Write `results.jsonl` and the prediction folders below the evaluation's slot, and note
+--- the final states as events.
+---@param eval table
+---@param jobs table[]
+function M.write(eval, jobs)
+  local run, slot = eval.run, core.slot()
+  local lines, names = {}, folder_names(jobs)
+  for i, job in ipairs(jobs) do
+    lines[i] = json.encode(job.row, { keys = KEYS }) .. "\n"
+    task.event { event = "item", slot = slot .. "/" .. job.label, state = job.row.state,
+      hard = job.row.hard, soft = job.row.soft, kind = job.row.kind }
+    local wanted = run.predictions == "all"
+      or (run.predictions == "failed" and (job.row.hard or 0) < 1e-9)
+    if wanted then write_prediction(run, slot .. "/predictions/" .. names[i], job) end
+  end
+  run.write(slot .. "/results.jsonl", table.concat(lines))
+end
+
+return M

@@ -1,0 +1,460 @@
+--- A run, put together: configuration, environment, policies, data, endpoints, folder,
+--- journal; then the loop; then what is left to say.
+local backend_of = require "skillopt.backend"
+local ctx = require "skillopt.ctx"
+local dataset = require "skillopt.dataset"
+local digest = require "rt.digest"
+local effect = require "skillopt.effect"
+local env_of = require "skillopt.env"
+local file = require "rt.file"
+local flow = require "rt.flow"
+local folder_of = require "skillopt.run.folder"
+local identity = require "skillopt.run.identity"
+local json = require "rt.json"
+local lines = require "rt.lines"
+local loader = require "skillopt.loader"
+local policy_of = require "skillopt.policy"
+local prompt = require "skillopt.prompt"
+local record = require "skillopt.record"
+local report = require "skillopt.run.report"
+local sandbox = require "skillopt.sandbox"
+local schedule = require "skillopt.schedule"
+local task = require "skillopt.task"
+local tokens = require "skillopt.run.tokens"
+
+local M = {}
+
+--- Slots a run calls; the others are off in this version.
+local SLOTS <const> = { "loop", "reflect", "aggregate", "select", "update", "rate", "metric", "gate" }
+
+local function fault(kind, message, hint)
+  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
+end
+
+----------------------------------------------------------------- what it is made of
+
+local function open_env(run)
+  local name = run.config:get "env.name"
+  if not name or name == "" then
+    fault("config", "env.name is not set", "which benchmark? installed are: "
+      .. table.concat(env_of.installed(), ", "))
+  end
+  run.env, run.env_folder = env_of.load(name, run.folders)
+  run.env_opt = run.config:options "env"
+  run.env_prompts = { run.folders[1], run.env_folder }
+end
+
+local function open_policies(run)
+  run.policies = {}
+  for _, slot in ipairs(SLOTS) do
+    local chosen, options = run.config:policy(slot)
+    if chosen == nil then fault("config", string.format("policy.%s is off, and a run needs it", slot)) end
+    local name = type(chosen) == "string" and chosen or "inline"
+    local definition, err = chosen, nil
+    if type(chosen) == "string" then definition, err = run.load(slot, chosen) end
+    if not definition then error(err, 0) end
+    local policy, why = policy_of.instance(definition, options, { slot = slot, name = name })
+    if not policy then error(why, 0) end
+    run.policies[slot] = policy
+  end
+  run.metric = run.policies.metric
+  run.rate_mode = run.policies.rate.waits and "autonomous" or "fixed"
+end
+
+--- Folders in which a policy's prompts are looked for, in order.
+local function policy_prompts(run, policy)
+  local folders = { run.folders[1], run.env_folder }
+  for _, folder in ipairs(run.folders) do
+    folders[#folders + 1] = string.format("%s/policies/%s", folder, policy.slot)
+  end
+  folders[#folders + 1] = string.format("%s/lua/policies/%s", loader.home, policy.slot)
+  return folders
+end
+
+local function load_data(run)
+  local get = function(name) return run.config:get("env." .. name) end
+  local raw, err, files = dataset.load {
+    split_mode = get "split_mode", split_dir = get "split_dir", data_path = get "data_path",
+    split_ratio = get "split_ratio", split_seed = get "split_seed", limit = get "limit",
+    seed = run.seed,
+  }
+  if not raw then error(err, 0) end
+  local env = run.env
+  local data, check_err = dataset.check(raw, {
+    required = env.required or { "question" }, items = env.items, check = env.check,
+    options = run.env_opt, fix_ids = get "fix_ids", least = run.config:get "evaluation.min_items",
+    needs_test = run.config:get "evaluation.eval_test",
+  })
+  if not data then error(check_err, 0) end
+  local size = run.config:get "train.train_size" or 0
+  if size > 0 and size ~= #data.train then
+    fault("config", string.format("train.train_size is %d but the train split has %d items", size,
+      #data.train), "0 takes what the split has")
+  end
+  run.data, run.data_files = data, files
+end
+
+local function initial_skill(run)
+  local path = run.config:get "env.skill_init"
+  local given = path and path ~= ""
+  if not given then path = run.env_folder .. "/skill.md" end
+  local text, err = file.read(path)
+  if text then return text end
+  if given then
+    err.hint = "env.skill_init names a file that is not there; leave it out to start from the environment's"
+    error(err, 0)
+  end
+  return ""
+end
+
+local function data_digests(data)
+  local out = {}
+  for _, split in ipairs(dataset.SPLITS) do
+    local ids = {}
+    for i, item in ipairs(data[split]) do ids[i] = digest.sha256(json.canonical(item)) end
+    out[split] = { n = #ids, digest = digest.sha256(table.concat(ids, "\n")) }
+  end
+  return out
+end
+
+--- The endpoint of a role, opened when it is first asked: a replay asks none.
+local function open_endpoint(run, role, shared)
+  local spec = run.config.roles[role]
+  local settings = {}
+  for k, v in pairs(spec.settings) do settings[k] = v end
+  settings.api_key = spec.key and run.config:secret(spec.key) or nil
+  settings.max_tokens = role == "target" and run.config:get "env.max_completion_tokens" or 16384
+  return require("skillopt.endpoint").new {
+    role = role, backend = backend_of.load(spec.backend), model = spec.model, settings = settings,
+    log = run.log, shared = shared,
+  }
+end
+
+local function make_endpoints(run)
+  local shared, opened = {}, {}
+  function run.endpoint(role)
+    opened[role] = opened[role] or open_endpoint(run, role, shared)
+    return opened[role]
+  end
+end
+
+------------------------------------------------------------------------- writing
+
+local function make_writer(run)
+  local made = {}
+  local function folder_for(path)
+    local folder = path:match "^(.*)/[^/]*$"
+    if folder and not made[folder] then
+      local ok, err = file.mkdir(folder)
+      if not ok then error(err, 0) end
+      made[folder] = true
+    end
+  end
+  --- Write a derived file; in a replay that only looks, compare instead.
+  function run.write(name, text, opt)
+    if not run.path then return end
+    if run.compare then return run.compare(name, text) end
+    local path = run.path .. "/" .. name
+    folder_for(path)
+    local ok, err = file.write(path, text, { sync = opt and opt.sync, keep_equal = true })
+    if not ok then error(err, 0) end
+  end
+end
+
+local function differs(slot, name)
+  fault("io", string.format("%s/%s is not what the journal has on record: this program does not do "
+    .. "what the run did", slot, name), "the code, a prompt or the program was changed, or something "
+    .. "in them depends on order or time; run without out_root to start a fork")
+end
+
+local function make_record(run)
+  local compared = 0
+
+  --- Decisions found equal to those on record.
+  function run.decisions_compared() return compared end
+
+  --- Put a decision on record and write it as a file.
+  function run.record(name, value)
+    local slot = task.slot()
+    local id = digest.sha256(json.canonical(record.comparable(value)))
+    local n = run.journal:find("decision", slot, name)
+    if n then
+      if run.journal:read(n) ~= id then differs(slot, name) end
+      compared = compared + 1
+    elseif run.is_replay then
+      run.reached_end(slot, name)
+    else
+      local ok, err = run.journal:put("decision", slot, name, id)
+      if not ok then error(err, 0) end
+    end
+    run.write((slot == "" and "" or slot .. "/") .. name .. ".json", record.file_text(name, value))
+    task.event { event = "decision", slot = slot, name = name, digest = id:sub(1, 16) }
+  end
+end
+
+local function make_events(run)
+  local out, err
+  if run.path and not run.compare then
+    out, err = lines.open(run.path .. "/events.jsonl", { truncate = true })
+    if not out then error(err, 0) end
+  end
+  local all = {}
+  --- Write the events noted since the last call; for the root task.
+  function run.flush_events()
+    local text = {}
+    for i, event in ipairs(task.take_events()) do
+      text[i] = json.encode(event, { keys = { "event", "slot" } }) .. "\n"
+    end
+    local block = table.concat(text)
+    if run.compare then all[#all + 1] = block end
+    if out then out:add(block) end
+  end
+  function run.close_events()
+    run.flush_events()
+    if out then out:close() end
+    if run.compare then run.compare("events.jsonl", table.concat(all)) end
+  end
+end
+
+local function make_log(run)
+  local out
+  --- A line in log.jsonl: what happened on the way, not part of what must be equal.
+  function run.log(event)
+    if not run.path or run.compare then return end
+    out = out or lines.open(run.path .. "/log.jsonl")
+    if not out then return end
+    local line = { time = math.floor(flow.wall() * 1000) / 1000 }
+    for k, v in pairs(event) do line[k] = v end
+    out:add(run.scrub(json.encode(line, { keys = { "time", "event" } })) .. "\n")
+  end
+end
+
+------------------------------------------------------------------------- opening
+
+--- Name of the experiment: its folder for `experiment.lua` and `default.yaml`, else the
+--- file's stem.
+---@param path string
+---@param given string?
+---@return string
+function M.experiment_name(path, given)
+  if given and given ~= "" then return given end
+  local folder, stem = path:match "^(.-)([^/]*)%.[^./]*$"
+  if stem == "experiment" or stem == "default" then
+    local absolute = file.absolute(folder == "" and "." or folder)
+    return absolute:match "([^/]*)/?$"
+  end
+  return stem or path
+end
+
+local function check_prompts(run)
+  prompt.check(run.env_prompts)
+  for _, slot in ipairs(SLOTS) do prompt.check(policy_prompts(run, run.policies[slot])) end
+end
+
+--- Read everything that decides what the run is; nothing is written or sent.
+---@param options {config: skillopt.Config, file: string, folders: string[], load: function, stored: {data: table, skill: string}?}
+---@return table run
+function M.prepare(options)
+  local run = { config = options.config, file = options.file, folders = options.folders,
+    load = options.load, version = "skillopt-" .. loader.version }
+  run.seed = run.config:get "train.seed"
+  run.library_prompts = loader.home .. "/lua/skillopt"
+  run.predictions = run.config:get "evaluation.predictions" or "all"
+  run.workers = run.config:get "env.workers" or 64
+  run.call_timeout_s = run.config:get "env.exec_timeout"
+  open_env(run)
+  open_policies(run)
+  if options.stored then
+    run.data, run.initial_skill = options.stored.data, options.stored.skill
+  else
+    load_data(run)
+    run.initial_skill = initial_skill(run)
+  end
+  check_prompts(run)
+  run.policy_prompts = function(policy) return policy_prompts(run, policy) end
+  run.source_list = identity.sources(run.folders[1])
+  run.flat_config = run.config:flat()
+  run.identity = identity.of {
+    config = run.config:identity(), data = data_digests(run.data), skill = run.initial_skill,
+    sources = run.source_list, version = loader.version,
+  }
+  return run
+end
+
+--- Values that a replay can be given as text; functions and lists come from the sources.
+local function plain_values(config)
+  local out = json.object {}
+  for _, row in ipairs(config:rows()) do
+    local kind = type(row.value)
+    local is_plain = kind == "string" or kind == "number" or kind == "boolean"
+    if is_plain and row.key.type ~= "secret" then out[row.name] = tostring(row.value) end
+  end
+  return out
+end
+
+local function store_inputs(run)
+  local j = run.journal
+  for _, source in ipairs(run.source_list) do
+    if not j:find("source", source.name, source.digest) then
+      j:put("source", source.name, source.digest, source.text)
+    end
+  end
+  j:put("open", "", "identity", json.canonical(run.identity))
+  j:put("open", "", "invocation", json.canonical { file = run.file, values = plain_values(run.config) })
+  local skill_key = "skill:" .. digest.sha256(run.initial_skill)
+  if not j:find("source", "", skill_key) then j:put("source", "", skill_key, run.initial_skill) end
+  local splits = {}
+  for _, split in ipairs(dataset.SPLITS) do
+    splits[split] = json.array {}
+    for i, item in ipairs(run.data[split]) do
+      local bytes = json.canonical(item)
+      local id = digest.sha256(bytes)
+      splits[split][i] = id
+      if not j:find("item", "", id) then j:put("item", "", id, bytes) end
+    end
+  end
+  if j:find("value", "", "data") then return end
+  local ok, err = j:store("value", "", "data", json.canonical(splits))
+  if not ok then error(err, 0) end
+end
+
+--- Give a prepared run its journal and what hangs on it.
+---@param run table
+---@param opt {journal: table, parent: table?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: function?}
+function M.attach(run, opt)
+  run.journal, run.path, run.is_replay = opt.journal, opt.path, opt.is_replay
+  run.compare = opt.compare
+  if run.path and not run.compare then
+    local ok, err = file.mkdir(run.path)
+    if not ok then error(err, 0) end
+  end
+  run.started = flow.now()
+  run.seconds = function() return flow.now() - run.started end
+  run.scrub = require("skillopt.secrets").scrubber(run.config:secrets())
+  run.effects = effect.new { journal = opt.journal, parent = opt.parent, is_replay = opt.is_replay,
+    disorder = opt.disorder, scrub = run.scrub }
+  run.ctx = ctx.new()
+  tokens.attach(run)
+  make_log(run)
+  make_writer(run)
+  make_record(run)
+  make_events(run)
+  run.say, run.progress = report.new { run = run, quiet = opt.quiet, json = opt.json }
+  run.set_plan = function(plan) run.plan = plan end
+  run.reached_end = function(slot, name)
+    error({ kind = "io", at_end = true, retry = false,
+      message = string.format("the journal ends before %s/%s", slot, name),
+      hint = "the run was stopped there; run it again to go on" }, 0)
+  end
+  make_endpoints(run)
+  sandbox.set_seed(run.seed)
+end
+
+local function steps_of(run)
+  local get = function(name) return run.config:get(name) end
+  return get "train.num_epochs" * schedule.steps_per_epoch(#run.data.train, get "train.batch_size",
+    get "train.accumulation")
+end
+
+local function count_rows(j, kind, key)
+  local n, count = j:next(kind, 0), 0
+  while n do
+    if not key or j:row(n).key == key then count = count + 1 end
+    n = j:next(kind, n)
+  end
+  return count
+end
+
+local function announce(run, opened)
+  local steps = steps_of(run)
+  run.say("open", {
+    path = run.path, mode = opened.mode, steps = steps,
+    step = count_rows(run.journal, "decision", "step_record") + 1,
+    ended = run.journal:find("value", "", "end") ~= nil,
+    parent = opened.parent and opened.parent.path:match "[^/]*$",
+    calls = opened.parent and count_rows(opened.parent.journal, "effect") or nil,
+  })
+  for _, words in ipairs(opened.hard or {}) do run.say("note", { message = "changed: " .. words }) end
+  for _, words in ipairs(opened.soft or {}) do run.say("note", { message = "changed: " .. words }) end
+  for _, words in ipairs(run.config.notes) do run.say("note", { message = words }) end
+  for _, role in ipairs { "target", "optimizer" } do
+    local spec = run.config.roles[role]
+    run.say("model", { role = role, backend = spec.backend, model = spec.model,
+      base_url = spec.settings.base_url })
+  end
+  run.say("plan", { train = #run.data.train, val = #run.data.val, test = #run.data.test,
+    epochs = run.config:get "train.num_epochs", steps = steps })
+end
+
+local function write_card(run)
+  local values = json.object {}
+  for _, row in ipairs(run.config:rows()) do
+    values[row.name] = {
+      value = row.key.type == "secret" and "***" or type(row.value) == "function" and "function"
+        or type(row.value) == "table" and row.value.is_policy and "definition" or row.value,
+      origin = row.origin, class = row.key.class,
+    }
+  end
+  run.write("run.json", json.encode({ version = run.version, identity = run.identity,
+    config = values, inputs = json.array(sandbox.inputs) }, { indent = true }))
+  run.write("config.json", json.encode(run.flat_config, { indent = true }))
+end
+
+--------------------------------------------------------------------------- running
+
+--- The loop, in the place it works at; then the end is put on file.
+---@async
+---@param run table attached
+---@return table result
+function M.train(run)
+  local loop = run.policies.loop
+  task.set_place { kind = "policy", run = run, role = "optimizer", stage = "optimizer",
+    opt = loop.opt, skill = run.initial_skill, prompt_folders = policy_prompts(run, loop) }
+  loop.run(run.ctx, loop.opt)
+  run.close_events()
+  if not run.is_replay and not run.journal:find("value", "", "end") then
+    local ok, err = run.journal:store("value", "", "end", json.canonical { ended = true })
+    if not ok then error(err, 0) end
+  end
+  return run.result
+end
+
+--- Calls a run will make about: the evaluations, the analysts, the merges.
+---@param run table
+---@return integer
+function M.expected_calls(run)
+  local get = function(name) return run.config:get(name) end
+  local per_step = get "train.batch_size" * get "train.accumulation"
+  local val = #schedule.front(run.data.val, get "evaluation.sel_env_num")
+  local tests = get "evaluation.eval_test" and 3 * #schedule.front(run.data.test,
+    get "evaluation.test_env_num") or 0
+  local analysts = math.ceil(per_step / get "gradient.minibatch_size") + 4
+  return val + steps_of(run) * (per_step + val + analysts) + tests
+end
+
+--- Open the folder, go, close. What the caller asked for in `opt` is that of the command.
+---@async
+---@param run table prepared
+---@param opt {new: boolean?, resume: string?, retry_failed: boolean?, accept_loss: boolean?, quiet: boolean?, json: boolean?, approve: fun(run: table)?}
+---@return table result
+function M.go(run, opt)
+  if opt.approve then opt.approve(run) end
+  local root = "outputs/" .. M.experiment_name(run.file, run.config:get "name")
+  local out_root = run.config:get "env.out_root"
+  local opened = folder_of.open {
+    root = root, out_root = out_root ~= "" and out_root or nil, resume = opt.resume, new = opt.new,
+    retry_failed = opt.retry_failed, accept_loss = opt.accept_loss, identity = run.identity,
+  }
+  M.attach(run, { journal = opened.journal, parent = opened.parent and opened.parent.journal,
+    path = opened.path, quiet = opt.quiet, json = opt.json })
+  if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
+  if opened.mode ~= "continue" or #(opened.soft or {}) > 0 then store_inputs(run) end
+  write_card(run)
+  announce(run, opened)
+  local result = M.train(run)
+  run.journal:close()
+  if opened.parent then opened.parent.journal:close() end
+  return result
+end
+
+return M

@@ -1,0 +1,147 @@
+--- Which folder a run works in: a new one, the one it continues, or the next one as a
+--- fork of the newest.
+local file = require "rt.file"
+local identity = require "skillopt.run.identity"
+local journal = require "rt.journal"
+local json = require "rt.json"
+local lock = require "rt.lock"
+
+local M = {}
+
+local function fault(kind, message, hint)
+  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
+end
+
+local function numbered(root)
+  local newest = 0
+  for _, name in ipairs(file.list(root) or {}) do
+    local n = name:match "^%d%d%d%d+$" and math.tointeger(tonumber(name))
+    if n and n > newest then newest = n end
+  end
+  return newest
+end
+
+local function path_of(root, n)
+  return string.format("%s/%04d", root, n)
+end
+
+local function has_journal(path)
+  return file.kind(path .. "/journal.db") == "file"
+end
+
+local function open_journal(path, opt)
+  local j, err = journal.open(path .. "/journal.db", opt)
+  if not j then error(err, 0) end
+  return j
+end
+
+--- The identity a journal was last opened with; nil when it never was.
+local function identity_in(j)
+  local n = j:find("open", "", "identity")
+  if not n then return nil end
+  return json.decode(assert(j:read(n)))
+end
+
+local function take(path, opt)
+  local ok, err = file.mkdir(path)
+  if not ok then error(err, 0) end
+  local held, lock_err = lock.acquire(path .. "/run.lock")
+  if not held then error(lock_err, 0) end
+  return { path = path, lock = held,
+    journal = open_journal(path, { accept_loss = opt.accept_loss }) }
+end
+
+local function make_new(path, mode, opt)
+  local run = take(path, opt)
+  run.mode = mode
+  return run
+end
+
+--- A run folder that is there already: continue it when it is the same run.
+local function try_continue(path, opt)
+  local run = take(path, opt)
+  run.known = identity_in(run.journal)
+  if not run.known then
+    run.mode = "new"
+    return run
+  end
+  run.hard, run.soft = identity.differences(run.known, opt.identity)
+  run.mode = "continue"
+  return run
+end
+
+local function give_back(run)
+  run.journal:close()
+  run.lock:release()
+end
+
+local function refuse(path, hard)
+  fault("io", string.format("%s is the folder of another run; it differs in:\n  %s", path,
+    table.concat(hard, "\n  ")), "choose another out_root, or leave it out: then each change "
+    .. "starts the next folder by itself")
+end
+
+--- An explicit folder: only the same run goes on there; changed code is listed.
+local function explicit(path, opt)
+  if opt.new and has_journal(path) then
+    fault("usage", string.format("%s holds a run already, and --new was asked for", path),
+      "choose another folder")
+  end
+  if not has_journal(path) then
+    if file.kind(path .. "/history.json") == "file" then
+      fault("io", path .. " holds a run of another program", "choose another folder")
+    end
+    return make_new(path, "new", opt)
+  end
+  local run = try_continue(path, opt)
+  if run.mode == "continue" and #run.hard > 0 then
+    give_back(run)
+    refuse(path, run.hard)
+  end
+  return run
+end
+
+local function open_parent(run, path)
+  local held, err = lock.acquire(path .. "/run.lock", { shared = true })
+  if not held then error(err, 0) end
+  run.parent = { path = path, lock = held, journal = open_journal(path, { read_only = true }) }
+end
+
+local function fork_of(root, n, opt)
+  local run = make_new(path_of(root, n + 1), "fork", opt)
+  open_parent(run, path_of(root, n))
+  return run
+end
+
+--- Choose and open. The result has path, lock, journal, mode ("new", "continue", "fork"),
+--- and parent, hard, soft where they apply.
+---@param opt {root: string, out_root: string?, resume: string?, new: boolean?, retry_failed: boolean?, accept_loss: boolean?, identity: table}
+---@return table
+function M.open(opt)
+  local fixed = opt.resume or opt.out_root
+  if opt.resume and not has_journal(opt.resume) then
+    fault("io", string.format("%s holds no run (there is no journal.db)", opt.resume))
+  end
+  if fixed then return explicit(fixed, opt) end
+  local newest = numbered(opt.root)
+  if newest == 0 or opt.new or not has_journal(path_of(opt.root, newest)) then
+    return make_new(path_of(opt.root, newest + 1), "new", opt)
+  end
+  local run = try_continue(path_of(opt.root, newest), opt)
+  local same = run.mode == "new" or #run.hard + #run.soft == 0
+  if same and not opt.retry_failed then return run end
+  local hard, soft = run.hard, run.soft
+  give_back(run)
+  run = fork_of(opt.root, newest, opt)
+  run.hard, run.soft = hard, soft
+  return run
+end
+
+--- Point `latest` at the folder.
+---@param root string
+---@param path string
+function M.link_latest(root, path)
+  file.link(root .. "/latest", path:match "[^/]*$")
+end
+
+return M

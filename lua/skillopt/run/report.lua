@@ -1,0 +1,88 @@
+--- What a run says while it goes on: plain lines, or one JSON object a line, or nothing.
+local json = require "rt.json"
+local stdout = require "rt.stdout"
+
+local M = {}
+
+--- Lines of progress within one evaluation.
+local LINES_PER_EVALUATION <const> = 5
+
+local ACTIONS = {
+  accept_new_best = "ACCEPT (new best)", accept = "ACCEPT", reject = "REJECT",
+  force_accept = "FORCE-ACCEPT",
+}
+
+local function score(x)
+  return type(x) == "number" and string.format("%.4f", x) or "-"
+end
+
+local LINES = {
+  open = function(d)
+    local how = d.mode == "fork" and string.format("fork of %s: %d calls on file", d.parent, d.calls)
+      or d.mode == "continue" and d.ended and "this run has ended; showing it again"
+      or d.mode == "continue" and string.format("continuing at step %d of %d", d.step, d.steps)
+      or "new run"
+    return string.format("%s: %s", d.path, how)
+  end,
+  note = function(d) return "note: " .. d.message end,
+  model = function(d)
+    return string.format("%s: %s, model %s%s", d.role, d.backend, d.model ~= "" and d.model or "(its own)",
+      d.base_url and " at " .. d.base_url or "")
+  end,
+  plan = function(d)
+    return string.format("%d train, %d selection, %d test items; %d epochs, %d steps", d.train, d.val,
+      d.test, d.epochs, d.steps)
+  end,
+  epoch = function(d) return string.format("[EPOCH %d/%d]", d.epoch, d.epochs) end,
+  step = function(d, run) return string.format("[STEP %d/%d] epoch %d", d.step, run.plan.steps, d.epoch) end,
+  step_done = function(d)
+    if not d.candidate_hash then return string.format("  [skip] %s: %s", d.action, d.gate_reason) end
+    local s = d.edit_apply_summary
+    return string.format("  [6/6 EVALUATE] %s: %s; %d of %d edits applied; current %s, best %s (step %d), "
+      .. "skill %d tokens", ACTIONS[d.action] or d.action, d.gate_reason, s.applied, s.total,
+      score(d.current_score), score(d.best_score), d.best_step, d.skill_tokens)
+  end,
+  final = function() return "[FINAL] last skill, then the test set" end,
+  progress = function(d)
+    return string.format("  [%s] %d/%d hard=%s%s%s calls=%d", d.label, d.done, d.total, score(d.hard),
+      d.no_answer > 0 and string.format(" no_answer=%d", d.no_answer) or "",
+      d.failed > 0 and string.format(" failed=%d", d.failed) or "", d.calls)
+  end,
+}
+
+--- A reporter: `say(event, data)` and `progress(label, total) -> function(rep)`.
+---@param options {quiet: boolean?, json: boolean?, run: table}
+---@return fun(event: string, data: table) say
+---@return fun(label: string, total: integer): fun(rep: table) progress
+function M.new(options)
+  local run = options.run
+  local function say(event, data)
+    if options.json then
+      local line = { event = event }
+      for k, v in pairs(data) do line[k] = v end
+      stdout.write(json.encode(line, { keys = { "event" } }) .. "\n")
+    elseif not options.quiet and LINES[event] then
+      stdout.write(LINES[event](data, run) .. "\n")
+    end
+  end
+  local function progress(label, total)
+    local d = { label = label, done = 0, total = total, sum = 0.0, marked = 0, no_answer = 0, failed = 0 }
+    local every = math.max(1, total // LINES_PER_EVALUATION)
+    return function(rep)
+      d.done = d.done + 1
+      if rep.state == "failed" then
+        d.failed = d.failed + 1
+      else
+        d.marked = d.marked + 1
+        if rep.state == "no_answer" then d.no_answer = d.no_answer + 1
+        else d.sum = d.sum + rep.marks.hard end
+      end
+      if d.done % every ~= 0 and d.done ~= total then return end
+      say("progress", { label = label, done = d.done, total = total, no_answer = d.no_answer,
+        failed = d.failed, hard = d.marked > 0 and d.sum / d.marked or nil, calls = run.calls() })
+    end
+  end
+  return say, progress
+end
+
+return M

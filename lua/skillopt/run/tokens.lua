@@ -1,0 +1,80 @@
+--- Who spent how many tokens on what: by stage, over all processes of a run, since answers
+--- from the journal count like new ones.
+local json = require "rt.json"
+
+local M = {}
+
+local FIELDS = { "calls", "prompt_tokens", "completion_tokens", "estimated" }
+
+local function row_of(table_, name)
+  local row = table_[name]
+  if not row then
+    row = { calls = 0, prompt_tokens = 0, completion_tokens = 0, estimated = 0 }
+    table_[name] = row
+  end
+  return row
+end
+
+local function copy(stages)
+  local out = {}
+  for name, row in pairs(stages) do
+    out[name] = {}
+    for _, field in ipairs(FIELDS) do out[name][field] = row[field] end
+  end
+  return out
+end
+
+--- Give a run its counters.
+---@param run table
+function M.attach(run)
+  local stages, roles, calls = {}, {}, 0
+
+  --- Count an answer the program received.
+  function run.tally(role, stage, answer)
+    calls = calls + 1
+    local usage = answer.usage or {}
+    for _, row in ipairs { row_of(stages, stage), row_of(roles, role .. "/" .. stage) } do
+      row.calls = row.calls + 1
+      row.prompt_tokens = row.prompt_tokens + (usage.prompt_tokens or 0)
+      row.completion_tokens = row.completion_tokens + (usage.completion_tokens or 0)
+      if usage.estimated then row.estimated = row.estimated + 1 end
+    end
+  end
+
+  function run.calls() return calls end
+
+  function run.token_mark() return copy(stages) end
+
+  --- What was added since a mark, by stage.
+  function run.tokens_since(mark)
+    local out = json.object {}
+    for name, row in pairs(stages) do
+      local old, new = mark[name] or {}, {}
+      for _, field in ipairs(FIELDS) do new[field] = row[field] - (old[field] or 0) end
+      if new.calls > 0 then out[name] = new end
+    end
+    return out
+  end
+
+  local function total(source)
+    local out, sum = json.object {}, { calls = 0, prompt_tokens = 0, completion_tokens = 0, estimated = 0 }
+    for name, row in pairs(source) do
+      out[name] = { total_tokens = row.prompt_tokens + row.completion_tokens }
+      for _, field in ipairs(FIELDS) do
+        out[name][field] = row[field]
+        sum[field] = sum[field] + row[field]
+      end
+    end
+    sum.total_tokens = sum.prompt_tokens + sum.completion_tokens
+    out._total = sum
+    return out
+  end
+
+  --- Totals by stage and `_total`, as in `summary.json`.
+  function run.token_summary() return total(stages) end
+
+  --- Totals by role and stage.
+  function run.token_table() return total(roles) end
+end
+
+return M

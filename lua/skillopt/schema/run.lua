@@ -1,0 +1,17 @@
+--- Keys of the run itself: its name, what it may spend, where children may write.
+---
+--- A row of the schema is `{ name, type, doc, ... }`; its other fields are described in
+--- skillopt.schema.
+return {
+  { "name", "string", "name of the experiment; default: the file's or its folder's name",
+    class = "run", flat = "name" },
+  { "sandbox", "choice", "isolation of child processes; `none` runs them without",
+    choices = { "auto", "none" }, flat = "sandbox", feature = "child processes",
+    asks = "any" },
+  { "spend.cost", "number", "most the run may cost, in US dollars; `none` = no cap",
+    min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
+  { "spend.tokens", "integer", "most tokens the run may use, both roles; `none` = no cap",
+    min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
+  { "spend.calls", "integer", "most model calls the run may make; `none` = no cap",
+    min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
+}

@@ -1,0 +1,81 @@
+--- A skill is a value: text, and what follows from it. See lua/meta/ctx.lua.
+local document = require "rt.document"
+local text_of = require "rt.text"
+
+local M = {}
+
+local Skill = {}
+local meta = { __name = "skill" }
+
+local lazy = {
+  body = function(skill)
+    local body, regions = document.body(skill.text)
+    rawset(skill, "regions", regions)
+    return body
+  end,
+  regions = function(skill)
+    local body, regions = document.body(skill.text)
+    rawset(skill, "body", body)
+    return regions
+  end,
+  hash = function(skill) return document.hash(skill.text) end,
+  key = function(skill) return document.key(skill.text) end,
+  tokens = function(skill) return text_of.tokens(skill.text) end,
+}
+
+function meta.__index(skill, name)
+  local method = Skill[name]
+  if method then return method end
+  local make = lazy[name]
+  if not make then return nil end
+  local value = make(skill)
+  rawset(skill, name, value)
+  return value
+end
+
+function meta.__newindex(_, name)
+  error(string.format("a skill is a value (writing '%s'): make a new one", tostring(name)), 2)
+end
+
+function meta.__tostring(skill) return skill.text end
+
+function meta.__eq(a, b) return a.text == b.text end
+
+--- A skill from its text, or the skill itself.
+---@param text string|skillopt.Skill
+---@return skillopt.Skill
+function M.new(text)
+  if getmetatable(text) == meta then return text end
+  if type(text) ~= "string" then
+    error(string.format("a skill is made of text, got %s", type(text)), 2)
+  end
+  return setmetatable({ text = text }, meta)
+end
+
+---@param value any
+---@return boolean
+function M.is_skill(value)
+  return getmetatable(value) == meta
+end
+
+--- The text of a skill or a text.
+---@param skill string|skillopt.Skill
+---@return string
+function M.text(skill)
+  return getmetatable(skill) == meta and skill.text or skill
+end
+
+function Skill:apply(patch)
+  local text, rows = document.apply(self.text, patch.edits or {})
+  return M.new(text), rows
+end
+
+function Skill:with_body(body)
+  return M.new(document.with_body(self.text, body))
+end
+
+function Skill:with_region(name, content)
+  return M.new(document.with_region(self.text, name, content))
+end
+
+return M

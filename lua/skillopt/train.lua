@@ -1,0 +1,377 @@
+--- What training loops share: the state of a run between steps, calls of the policies,
+--- measuring and gating a candidate, and the files that tell the story.
+---
+--- A loop is a policy; this module is the bench it works on. Nothing here is stored for
+--- resuming: a run that is continued goes through the same motions again.
+local decide = require "skillopt.decide"
+local evaluation = require "skillopt.evaluation"
+local json = require "rt.json"
+local memory = require "skillopt.memory"
+local patch = require "skillopt.patch"
+local record = require "skillopt.record"
+local schedule = require "skillopt.schedule"
+local skill_of = require "skillopt.skill"
+local task = require "skillopt.task"
+local text_of = require "rt.text"
+
+local M = {}
+
+local State = {}
+State.__index = State
+
+--- Rounds of more measuring before an undecided gate counts as a rejection.
+local MAX_ROUNDS <const> = 3
+
+---@class skillopt.TrainState
+---@field skill skillopt.Skill current
+---@field current skillopt.Evaluation of the current skill on the selection set
+---@field best_skill skillopt.Skill
+---@field best skillopt.Evaluation
+---@field number integer steps begun
+
+--- The place of the calling task, a copy that it may change.
+local function own_place()
+  local place = {}
+  for k, v in pairs(task.place()) do place[k] = v end
+  task.set_place(place)
+  return place
+end
+
+--------------------------------------------------------------------- selection
+
+--- Measure on the selection set; skills with one key are measured once.
+---@async
+---@param skill skillopt.Skill
+---@param label string
+---@return skillopt.Evaluation
+function State:measure(skill, label)
+  local known = self.measured[skill.key]
+  if known then return known end
+  local value = self.ctx:evaluate(skill, self.selection, { label = label, seed = self.opt.seed })
+  self.measured[skill.key] = value
+  return value
+end
+
+local function gate_run(state)
+  return { step = state.number, steps = state.total, decisions = state.decisions,
+    rng = state.ctx.rng:stream "gate" }
+end
+
+--- More repeats of the evaluations a gate asks for.
+---@async
+local function measure_again(state, candidate, need)
+  local of = need.of or { "candidate", "current" }
+  for _, who in ipairs(of) do
+    local held = who == "candidate" and candidate or state[who]
+    if not held then error("a gate may need 'candidate', 'current' or 'best', not " .. tostring(who)) end
+    local more = state.ctx:evaluate(held.skill, state.selection,
+      { label = "selection_eval", repeats = need.repeats or 1, seed = state.opt.seed })
+    local joined = held:with(more)
+    state.measured[held.skill.key] = joined
+    if who == "candidate" then candidate = joined else state[who] = joined end
+  end
+  return candidate
+end
+
+--- Ask the gate until it decides. The decision is one of accept, reject, force_accept.
+---@async
+---@param candidate skillopt.Evaluation
+---@return string decision
+---@return string reason
+---@return skillopt.Evaluation candidate with what was measured on the way
+function State:gate(candidate)
+  local gate = self.run.policies.gate
+  for round = 1, MAX_ROUNDS + 1 do
+    local pair = evaluation.paired { candidate, self.current, self.best }
+    local decision, reason, need = gate.run(pair[1], pair[2], pair[3], gate_run(self), gate.opt)
+    if decision ~= "undecided" then return decision, reason or "", candidate end
+    if round > MAX_ROUNDS then break end
+    candidate = measure_again(self, candidate, need or {})
+  end
+  return "reject", "undecided", candidate
+end
+
+----------------------------------------------------------------------- policies
+
+local STAGES = { reflect = "analyst", aggregate = "merge", select = "ranking", update = "rewrite",
+  rate = "lr_autonomous" }
+
+--- Call the policy chosen for a slot.
+---@async
+---@param slot string
+---@return any ...
+function State:call(slot, ...)
+  local policy = self.run.policies[slot]
+  local outer, place = task.place(), own_place()
+  place.kind, place.role, place.stage = "policy", "optimizer", STAGES[slot] or slot
+  place.opt, place.prompt_folders = policy.opt, self.run.policy_prompts(policy)
+  place.skill, place.current, place.best = self.skill, self.current, self.best
+  local args = table.pack(...)
+  args[args.n + 1], args[args.n + 2] = self.ctx, policy.opt
+  local out = table.pack(policy.run(table.unpack(args, 1, args.n + 2)))
+  task.set_place(outer)
+  return table.unpack(out, 1, out.n)
+end
+
+--- Edits allowed in this step.
+---@async
+---@param merged table the merged patch
+---@return integer
+function State:rate(merged)
+  local policy = self.run.policies.rate
+  if policy.waits then return (self:call("rate", merged)) end
+  return policy.run(self.number, self.total, policy.opt)
+end
+
+-------------------------------------------------------------------------- steps
+
+--- Begin an epoch: its batches are drawn.
+---@param epoch integer
+function State:start_epoch(epoch)
+  local opt = self.opt
+  if epoch > 1 then self.memory:start_epoch() end
+  self.epoch = epoch
+  self.batches = schedule.epoch(self.ctx.data.train, epoch, {
+    seed = opt.seed, batch_size = opt.batch_size, count = self.steps_per_epoch * opt.accumulation })
+  self.run.say("epoch", { epoch = epoch, epochs = opt.num_epochs })
+end
+
+--- Begin a step, inside its scope; the record it fills and its batches.
+---@param index integer 1-based within the epoch
+---@return table step
+function State:begin_step(index)
+  local opt = self.opt
+  self.number = self.number + 1
+  local step = {
+    started = self.run.seconds(), tokens = self.run.token_mark(), batches = {},
+    record = { step = self.number, epoch = self.epoch, step_in_epoch = index - 1 },
+    stats = json.array {}, rows = {}, raws = {}, fates = {},
+  }
+  for a = 1, opt.accumulation do
+    step.batches[a] = self.batches[(index - 1) * opt.accumulation + a]
+  end
+  local place = own_place()
+  place.step = { number = self.number, total = self.total, epoch = self.epoch, index = index,
+    memory = self.memory:text(), meta = "", seed = 0 }
+  self.run.say("step", step.record)
+  return step
+end
+
+--- Tell the policies which batch they work on.
+---@param batch table
+function State:set_batch(batch)
+  task.place().step.seed = batch.seed
+end
+
+local function rounded(x)
+  return x and json.round(x, 6)
+end
+
+--- Note a batch that was rolled out and reflected upon.
+---@param step table
+---@param batch table
+---@param seen skillopt.Evaluation
+---@param raws table[]
+function State:note_batch(step, batch, seen, raws)
+  local found = patch.normalise(raws)
+  step.stats[#step.stats + 1] = {
+    batch_idx = #step.stats, batch_seed = batch.seed, n_envs = seen.n,
+    n_failed = #seen.failed, hard = seen:mean "hard", soft = seen:mean "soft",
+    n_failure_patches = #found.failure, n_success_patches = #found.success,
+    n_malformed = found.malformed,
+  }
+  table.move(seen:rows(), 1, #seen:rows(), #step.rows + 1, step.rows)
+  table.move(raws, 1, #raws, #step.raws + 1, step.raws)
+end
+
+local function weighted(stats, name)
+  local sum, n = 0.0, 0
+  for _, row in ipairs(stats) do
+    if row[name] then
+      sum = sum + row[name] * row.n_envs
+      n = n + row.n_envs
+    end
+  end
+  return n > 0 and rounded(sum / n) or json.null
+end
+
+local function total(stats, name)
+  local n = 0
+  for _, row in ipairs(stats) do n = n + row[name] end
+  return n
+end
+
+--- The record's part about rollouts and reflection, once all batches are in. Is there
+--- anything to work on?
+---@param step table
+---@return boolean
+function State:close_batches(step)
+  local r, stats = step.record, step.stats
+  r.rollout_hard, r.rollout_soft = weighted(stats, "hard"), weighted(stats, "soft")
+  r.rollout_n, r.rollout_failed = total(stats, "n_envs"), total(stats, "n_failed")
+  r.accumulation_batches = stats
+  r.n_failure_patches = total(stats, "n_failure_patches")
+  r.n_success_patches = total(stats, "n_success_patches")
+  r.n_patches = r.n_failure_patches + r.n_success_patches
+  r.n_malformed_replies = total(stats, "n_malformed")
+  return r.n_patches > 0
+end
+
+------------------------------------------------------------------------ outcome
+
+local function fates_of(rows)
+  local out = { total = #rows, applied = 0, skipped = 0, errors = 0 }
+  for _, row in ipairs(rows) do
+    if row.fate == "applied" then out.applied = out.applied + 1
+    elseif row.status == "error" or row.fate == "malformed" then out.errors = out.errors + 1
+    else out.skipped = out.skipped + 1 end
+  end
+  return out
+end
+
+--- Note the candidate and what became of each edit.
+---@param step table
+---@param chosen table the selected patch
+---@param candidate skillopt.Skill
+---@param fates skillopt.Fate[]
+function State:note_candidate(step, chosen, candidate, fates)
+  local r, ctx = step.record, self.ctx
+  step.edits, step.fates, step.candidate = chosen.edits, fates, candidate
+  r.support_counts = json.array {}
+  for i, edit in ipairs(chosen.edits) do r.support_counts[i] = edit.support_count or 0 end
+  r.candidate_hash = candidate.hash
+  r.candidate_skill_len = text_of.length(candidate.text)
+  r.candidate_tokens = candidate.tokens
+  r.edit_apply_summary = fates_of(fates)
+  ctx:write("candidate_skill.md", candidate.text)
+  if #fates > 0 then ctx:record("edit_apply_report", fates) end
+end
+
+--- The candidate says nothing new: no measuring, current's numbers, a rejection.
+---@param step table
+function State:no_change(step)
+  step.decision, step.reason = "reject", "no_change"
+  step.measured = self.current
+end
+
+--- Measure the candidate and ask the gate.
+---@async
+---@param step table
+function State:judge(step)
+  local measured = self:measure(step.candidate, "selection_eval")
+  step.decision, step.reason, step.measured = self:gate(measured)
+end
+
+--- Take the decision: current and best move, origins follow.
+local function move(state, step)
+  local measured = step.measured
+  local pair = evaluation.paired { measured, state.current, state.best }
+  local action, moves_best = decide.action(step.decision, pair[1], pair[3])
+  step.before = state.current.score
+  if action ~= "reject" then
+    state.skill, state.current = step.candidate, measured
+    state.current_origin = string.format("step_%04d", state.number)
+  end
+  if moves_best and action ~= "reject" then
+    state.best_skill, state.best, state.best_step = step.candidate, measured, state.number
+    state.best_origin = state.current_origin
+  end
+  return action
+end
+
+--- End a step that measured a candidate (or had nothing new to measure).
+---@param step table
+function State:finish_step(step)
+  local r, measured = step.record, step.measured
+  r.selection_hard, r.selection_soft = measured:mean "hard", measured:mean "soft"
+  r.selection_n, r.gate_metric = measured.n, self.run.policies.metric.name
+  r.candidate_gate_score = measured.score
+  r.action = move(self, step)
+  r.gate_reason = step.reason
+  self.decisions[#self.decisions + 1] = { step = self.number, action = r.action, score = measured.score }
+  local entry = self.memory:add { step = self.number, action = r.action, rows = step.rows,
+    raws = step.raws, edits = step.edits, fates = step.fates,
+    score_before = step.before, score_after = measured.score }
+  self.ctx:record("trajectory_digest", entry)
+  self:save(step)
+end
+
+--- End a step without a candidate.
+---@param step table
+---@param action string `skip_no_patches` or `skip_no_rewrite`
+---@param reason string
+function State:skip(step, action, reason)
+  step.record.action, step.record.gate_reason = action, reason
+  self:save(step)
+end
+
+--- Take a measured skill as current and, when it is above best, as best; for loops that
+--- keep more than one skill alive.
+---@param value skillopt.Evaluation on the selection set
+---@return boolean is_best
+function State:offer(value)
+  self.measured[value.skill.key] = value
+  self.skill, self.current = value.skill, value
+  if value.score <= self.best.score then return false end
+  self.best_skill, self.best, self.best_step = value.skill, value, self.number
+  self.best_origin, self.current_origin = "loop", "loop"
+  return true
+end
+
+--------------------------------------------------------------------------- files
+
+local function origins(state, r)
+  r.current_score, r.best_score, r.best_step = state.current.score, state.best.score, state.best_step
+  r.current_origin, r.best_origin = state.current_origin, state.best_origin
+  r.skill_len = text_of.length(state.skill.text)
+  r.skill_tokens = state.skill.tokens
+end
+
+--- Write what a step leaves behind.
+---@param step table
+function State:save(step)
+  local r, run = step.record, self.run
+  r.timing = json.object { step_s = run.seconds() - step.started }
+  r.tokens = run.tokens_since(step.tokens)
+  origins(self, r)
+  r.wall_time_s = json.round(run.seconds() - step.started, 1)
+  self.history[#self.history + 1] = r
+  run.write(string.format("skills/skill_v%04d.md", self.number), self.skill.text)
+  self:write_best()
+  record.history(run, self.history)
+  record.state(run, self)
+  self.ctx:record("step_record", r)
+  run.say("step_done", r)
+  run.flush_events()
+end
+
+function State:write_best()
+  self.run.write("best_skill.md", self.best_skill.text, { sync = true })
+end
+
+--- Start training: the initial skill is measured, the plan stands.
+---@async
+---@param ctx skillopt.Ctx
+---@param opt table the loop's options
+---@return skillopt.TrainState
+function M.start(ctx, opt)
+  local run = task.place().run
+  local skill = skill_of.new(run.initial_skill)
+  local state = setmetatable({
+    ctx = ctx, opt = opt, run = run, skill = skill, best_skill = skill, number = 0,
+    steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size, opt.accumulation),
+    selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, decisions = {},
+    history = json.array {}, memory = memory.new(), best_step = 0,
+    current_origin = "initial_skill", best_origin = "initial_skill",
+  }, State)
+  state.total = opt.num_epochs * state.steps_per_epoch
+  run.set_plan { steps = state.total, epochs = opt.num_epochs }
+  run.write("skills/skill_v0000.md", skill.text)
+  state.current = state:measure(skill, "selection_eval_baseline")
+  state.best, state.baseline = state.current, state.current
+  record.state(run, state)
+  run.flush_events()
+  return state
+end
+
+return M

@@ -1,0 +1,238 @@
+--- The merge tree.
+local loader = require "skillopt.loader"
+local policy = require "skillopt.policy"
+local prompt = require "skillopt.prompt"
+local test = require "skillopt.test"
+local json = require "rt.json"
+local reply = require "rt.reply"
+
+local FOLDER <const> = loader.home .. "/lua/policies/aggregate"
+local DEFINITION <const> = loader.user_file(FOLDER .. "/tree.lua")
+
+local function tree(size)
+  return policy.instance(DEFINITION, { merge_batch_size = size, workers = 1 },
+    { name = "tree" })
+end
+
+local function append(content, changes)
+  local out = { op = "append", content = content }
+  for name, value in pairs(changes or {}) do out[name] = value end
+  return out
+end
+
+--- A raw patch called `name` with `n` edits.
+local function raw(name, source_type, n, batch_size)
+  local edits = json.array {}
+  for j = 1, n do edits[j] = append(("%s.%d"):format(name, j - 1)) end
+  return {
+    batch_size = batch_size or 1, source_type = source_type,
+    patch = { reasoning = name, edits = edits },
+  }
+end
+
+local function raws_of(input)
+  local out = {}
+  for i = 1, input.n_failure do
+    out[#out + 1] = raw("F" .. i - 1, "failure", input.items_per_patch)
+  end
+  for i = 1, input.n_success do
+    out[#out + 1] = raw("S" .. i - 1, "success", input.items_per_patch)
+  end
+  return out
+end
+
+--- A ctx whose n-th call (from 0) is answered by `answer(n, patches)`.
+local function fake(answer)
+  local ctx = { skill = "SKILL", step = { meta = "META" }, asked = {} }
+  function ctx:ask(options)
+    local n = #self.asked
+    self.asked[n + 1] = options
+    self.filled = prompt.render(options.prompt, options.inputs, { FOLDER })
+    local value = answer(n, json.decode(options.inputs.patches))
+    local ok, why = options.check(value)
+    if ok then return value end
+    return nil, { kind = "parse", message = why }
+  end
+  return ctx
+end
+
+local function among(list, n)
+  for _, one in ipairs(list or {}) do
+    if one == n then return true end
+  end
+  return false
+end
+
+--- The scripted optimizer of core_merge_tree: the first item of every input that has any.
+local function scripted(input)
+  return function(n, patches)
+    if among(input.calls_raising, n) or among(input.calls_unusable, n) then
+      return { reasoning = "no list of edits" }
+    end
+    local edits = json.array {}
+    for _, one in ipairs(patches) do
+      local first = one.edits[1]
+      if first then
+        edits[#edits + 1] = append(first.content, { merge_level = first.merge_level })
+      end
+    end
+    if among(input.calls_returning_empty, n) then edits = json.array {} end
+    return { reasoning = "M" .. n, edits = edits }
+  end
+end
+
+--- Fixed reasonings of ours as the file writes them.
+local PLACEHOLDERS <const> = {
+  ["There are no edits."] = "<no-updates>",
+  ["A merge failed (parse): its edits were put one behind the other."] =
+    "<fallback-batch>",
+}
+
+local function call_of(options)
+  local inputs = {}
+  for i, one in ipairs(json.decode(options.inputs.patches)) do
+    inputs[i] = PLACEHOLDERS[one.reasoning] or one.reasoning
+  end
+  return {
+    level = options.prompt == "merge_final" and "final" or options.inputs.level,
+    inputs = inputs, max_completion_tokens = options.max_tokens, stage = options.stage,
+  }
+end
+
+local function calls_of(ctx)
+  local out = {}
+  for i, options in ipairs(ctx.asked) do out[i] = call_of(options) end
+  return out
+end
+
+local function bare(edits)
+  local out = {}
+  for i, item in ipairs(edits) do
+    out[i] = append(item.content, { merge_level = item.merge_level })
+  end
+  return out
+end
+
+local function without_retries(calls)
+  for _, call in ipairs(calls) do call.retries = nil end
+  return calls
+end
+
+--- The kind of fallback is the reference's own word; the place says which it is here.
+local function reasoning_of(merged, want)
+  local got = PLACEHOLDERS[merged.reasoning] or merged.reasoning
+  return got == "<fallback-batch>" and want == "<fallback-final>" and want or got
+end
+
+test("calls and merged patches equal core_merge_tree", function(t)
+  local compared, other = 0, 0
+  for i, case in ipairs(test.vectors("core_merge_tree.json").cases) do
+    local input = case["in"]
+    if input.update_mode ~= "patch" then
+      other = other + 1 -- modes that are not offered
+    elseif input.batch_size < 2 then
+      -- The reference takes 2 instead; here the value is refused.
+      t.equal(tree(input.batch_size), nil, i)
+      other = other + 1
+    else
+      local ctx, instance = fake(scripted(input)), tree(input.batch_size)
+      local merged = instance.run(raws_of(input), ctx, instance.opt)
+      t.equal(calls_of(ctx), without_retries(case.out.calls), i)
+      t.equal(reasoning_of(merged, case.out.merged.reasoning), case.out.merged.reasoning,
+        i)
+      t.equal(bare(merged.edits), bare(case.out.merged.edits), i)
+      compared = compared + 1
+    end
+  end
+  t.equal({ compared, other }, { 58, 16 })
+end)
+
+test("a merge batch below 2 is refused with words", function(t)
+  local case = json.decode(test.read "tests/cases/c13_merge_batch_size.json")
+  for _, size in ipairs(case.merge_batch_size) do
+    local instance, err = tree(size)
+    t.equal(instance, nil)
+    t.ok(err.message:find("'merge_batch_size' must be a whole number of at least 2", 1,
+      true))
+  end
+end)
+
+test("a merge call has its inputs, stage and limit", function(t)
+  local ctx, instance = fake(scripted {}), tree(8)
+  instance.run({ raw("F0", "failure", 1), raw("F1", "failure", 1),
+    raw("S0", "success", 2) }, ctx,
+    instance.opt)
+  local first, last = ctx.asked[1], ctx.asked[2]
+  t.equal({ first.prompt, first.stage, first.want, first.max_tokens },
+    { "merge_failure", "merge", { "edits" }, 16384 })
+  t.equal({ first.inputs.skill, first.inputs.meta, first.inputs.count,
+    first.inputs.level },
+    { "SKILL", "META", 2, 1 })
+  t.equal({ last.prompt, last.inputs.failures, last.inputs.successes },
+    { "merge_final", 2, 2 })
+end)
+
+test("the prompts show skill, memory of edits, patches and sizes", function(t)
+  local ctx, instance = fake(scripted {}), tree(8)
+  instance.run({ raw("F0", "failure", 1), raw("F1", "failure", 1) }, ctx, instance.opt)
+  local user = ctx.filled.user
+  t.ok(user:find("about edits.*META.*SKILL.*merge %(2, round 1%).*F0%.0.*F1%.0"), user)
+  instance.run({ raw("F0", "failure", 3), raw("S0", "success", 1) }, ctx, instance.opt)
+  user = ctx.filled.user
+  t.ok(user:find("from failures %(3 edits, .*successes %(1 edits%).*F0%.2.*S0%.0"), user)
+end)
+
+test("the examples in the prompts are replies that would be taken", function(t)
+  local batches = {
+    { raw("F0", "failure", 1), raw("F1", "failure", 1) },
+    { raw("S0", "success", 1), raw("S1", "success", 1) },
+    { raw("F0", "failure", 1), raw("S0", "success", 1) },
+  }
+  for i, raws in ipairs(batches) do
+    local ctx, instance = fake(scripted {}), tree(8)
+    instance.run(raws, ctx, instance.opt)
+    local example = reply.extract(ctx.filled.system, { want = { "edits" } })
+    t.equal(ctx.asked[1].check(example), true, i)
+  end
+end)
+
+test("support is the real size of the minibatches, at most their sum", function(t)
+  local ctx = fake(function()
+    return { reasoning = "m",
+      edits = { append("x", { support_count = 40 }), append "F0.0" } }
+  end)
+  local instance = tree(8)
+  local merged =
+    instance.run({ raw("F0", "failure", 1, 8), raw("F1", "failure", 1, 3) }, ctx,
+    instance.opt)
+  t.equal({ merged.edits[1].support_count, merged.edits[2].support_count }, { 11, 8 })
+end)
+
+test("a reply with one bad element loses no edit: the inputs stay", function(t)
+  local ctx =
+    fake(function() return { reasoning = "m", edits = { append "x", "text" } } end)
+  local instance = tree(8)
+  local merged =
+    instance.run({ raw("F0", "failure", 1), raw("F1", "failure", 2) }, ctx, instance.opt)
+  t.equal(bare(merged.edits), { append("F0.0", { merge_level = 1 }),
+    append("F1.0", { merge_level = 1 }), append("F1.1", { merge_level = 1 }) })
+  t.equal(merged.notes,
+    { "A merge failed (parse): its edits were put one behind the other." })
+end)
+
+test("notes of earlier merges are carried to the last one", function(t)
+  local ctx, instance = fake(scripted { calls_unusable = { 0 } }), tree(2)
+  local merged = instance.run({ raw("F0", "failure", 1), raw("F1", "failure", 1),
+    raw("F2", "failure", 1), raw("S0", "success", 1) }, ctx, instance.opt)
+  t.equal(#ctx.asked, 3)
+  t.equal(merged.notes,
+    { "A merge failed (parse): its edits were put one behind the other." })
+end)
+
+test("malformed raw patches and empty ones give nothing to merge", function(t)
+  local ctx, instance = fake(scripted {}), tree(8)
+  local merged = instance.run({ { malformed = true, kind = "parse", batch_size = 3 },
+    raw("F0", "failure", 0) }, ctx, instance.opt)
+  t.equal(merged, { reasoning = "There are no edits.", edits = {} })
+  t.equal(#ctx.asked, 0)
+end)

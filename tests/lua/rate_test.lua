@@ -1,0 +1,70 @@
+--- Learning-rate policies against the reference's schedulers.
+local loader = require "skillopt.loader"
+local policy = require "skillopt.policy"
+local test = require "skillopt.test"
+local json = require "rt.json"
+
+local function file_of(name)
+  return loader.home .. "/lua/policies/rate/" .. name .. ".lua"
+end
+
+local function rate(name, max, min)
+  local values = name == "constant" and { max = max } or { max = max, min = min }
+  return policy.instance(loader.user_file(file_of(name)), values, { name = name })
+end
+
+--- Edits of `n` steps behind step `done`.
+local function steps(instance, total, n, done)
+  local out = {}
+  for i = 1, n do out[i] = instance.run((done or 0) + i, total, instance.opt) end
+  return out
+end
+
+local SHIPPED <const> = { constant = true, linear = true, cosine = true }
+
+--- Modes that are no rate policy here: `autonomous` asks a model and is not shipped yet,
+--- the others are names the reference refuses too; the configuration refuses all of them.
+local REFUSED <const> = { [""] = 1, Cosine = 1, none = 1, step = 1, ["COSINE "] = 1 }
+
+test("constant, linear and cosine equal core_lr_schedule, resumed or not", function(t)
+  local compared, refused, autonomous = 0, 0, 0
+  for i, case in ipairs(test.vectors("core_lr_schedule.json").cases) do
+    local input = case["in"]
+    local is_turned = input.min_lr > input.max_lr and input.mode ~= "constant"
+    if input.mode == "autonomous" then
+      autonomous = autonomous + 1
+    elseif not SHIPPED[input.mode] then
+      t.equal(REFUSED[input.mode], 1)
+      refused = refused + 1
+    elseif is_turned then
+      -- The reference runs at the minimum, above the configured maximum; here it is a
+      -- configuration error.
+      local instance, err = rate(input.mode, input.max_lr, input.min_lr)
+      t.equal(instance, nil)
+      t.equal(err.kind, "config")
+      refused = refused + 1
+    else
+      local instance = rate(input.mode, input.max_lr, input.min_lr)
+      local done = input.resume_current_step
+      t.equal(steps(instance, input.total_steps, input.n_calls, done), case.out, i)
+      compared = compared + 1
+    end
+  end
+  t.equal({ compared, refused, autonomous }, { 378, 29, 13 })
+end)
+
+test("halves of a schedule round to even and one step in all is the maximum", function(t)
+  local cases = json.decode(test.read "tests/cases/c12_schedule_rounding.json")
+  for mode, list in pairs(cases) do
+    for _, case in ipairs(list) do
+      t.equal(steps(rate(mode, case.max, case.min), case.steps, #case.budget),
+        case.budget, mode)
+    end
+  end
+end)
+
+test("a minimum above the maximum is refused with words", function(t)
+  local instance, err = rate("linear", 3, 5)
+  t.equal(instance, nil)
+  t.ok(err.message:find("min_learning_rate must not be above learning_rate", 1, true))
+end)
