@@ -1,6 +1,7 @@
 /* main.c - start, turn the loop until the main task has ended, stop. */
 #include "base/mem.h"
 #include "host/paths.h"
+#include "host/rt_flow.h"
 #include "host/state.h"
 #include "host/stop.h"
 #include "host/task.h"
@@ -33,7 +34,8 @@ static int run(lua_State *L, int argc, char **argv)
         task_run_ready();
         if (task_count() == 0)
             break;
-        loop_turn(true);
+        if (!flow_wake_deferred())
+            loop_turn(true);
     }
     int code = EXIT_BUG;
     if (task_result(L)) {

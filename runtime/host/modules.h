@@ -5,11 +5,21 @@
 
 #define RT_MODULES(X)                                                                    \
     X(digest)                                                                            \
+    X(document)                                                                          \
     X(file)                                                                              \
+    X(flow)                                                                              \
+    X(journal)                                                                           \
     X(json)                                                                              \
+    X(lines)                                                                             \
+    X(lock)                                                                              \
+    X(reply)                                                                             \
     X(rng)                                                                               \
+    X(score)                                                                             \
     X(stdout)                                                                            \
-    X(task)
+    X(task)                                                                              \
+    X(template)                                                                          \
+    X(text)                                                                              \
+    X(yaml)
 
 #define RT_DECLARE(name) int luaopen_rt_##name(lua_State *L);
 RT_MODULES(RT_DECLARE)

@@ -555,6 +555,13 @@ static int l_time(lua_State *L)
     return 1;
 }
 
+/* set_time(unix_s): the task has received something that was complete then. */
+static int l_set_time(lua_State *L)
+{
+    task_set_time(task_self(L), luaL_checknumber(L, 1));
+    return 0;
+}
+
 static int l_is_task(lua_State *L)
 {
     lua_pushboolean(L, *slot_of(L) != NULL && lua_isyieldable(L));
@@ -623,6 +630,7 @@ static const luaL_Reg functions[] = {
     { "locals", l_locals },
     { "parent_locals", l_parent_locals },
     { "time", l_time },
+    { "set_time", l_set_time },
     { "is_task", l_is_task },
     { "count", l_count },
     { "signal", l_signal },
