@@ -78,14 +78,17 @@ local function attempt(self, request, deadline_s)
   return protocol.parse(answer.status, answer.headers, answer.body)
 end
 
+-- What the limiter learns from how a call ended.
+local FAULTS = { network = "fault", timeout = "fault", server = "fault", parse = "fault",
+  rate_limit = "rate_limited" }
+
 local function outcome_of(reply, err)
   if reply then
-    return { outcome = "ok", headers = reply.limits,
+    return { outcome = "ok", limits = reply.limits,
       tokens = (reply.usage.prompt_tokens or 0) + (reply.usage.completion_tokens or 0) }
   end
-  local limited = err.kind == "rate_limit"
-  return { outcome = limited and "rate_limited" or "error", retry_after_s = err.retry_after_s,
-    headers = err.limits }
+  local outcome = FAULTS[err.kind] or (ANSWERS[err.kind] and "ok") or "neutral"
+  return { outcome = outcome, retry_after_s = err.retry_after_s, limits = err.limits }
 end
 
 --- One attempt with a place in the limit. Nothing new is sent once an interrupt came.
@@ -114,9 +117,8 @@ local function adapt(self, err)
   return true
 end
 
-local function give_up(self, err, attempts)
+local function give_up(self, err)
   err.weather = err.retry
-  err.attempts = attempts
   err.fatal = not self.known.answered or nil
   err.hint = err.hint or string.format("%s, model %s, as %s", self.settings.base_url
     or self.provider, self.model, self.role)
@@ -138,7 +140,7 @@ end
 ---@param options {stage: string?, timeout_s: number?, plane: table, count: integer}
 ---@return table answer `{value, usage}`
 function Endpoint:ask(request, options)
-  local started, tries = flow.now(), 1
+  local started, tries = flow.now(), {}
   request.seed = self.settings.sends_seed and slot_seed(options.count) or nil
   while true do
     local reply, err = send(self, request, options)
@@ -151,15 +153,15 @@ function Endpoint:ask(request, options)
       return { value = { error = { kind = err.kind, message = err.message } }, usage = err.usage }
     end
     if not adapt(self, err) then
-      local delay = limit.retry_delay { kind = err.kind, attempt = tries, key = core.slot(),
+      tries[err.kind] = (tries[err.kind] or 0) + 1
+      local delay = limit.retry_delay { kind = err.kind, attempt = tries[err.kind], key = core.slot(),
         retry_after_s = err.retry_after_s, elapsed_s = flow.now() - started,
         max_attempts = self.settings.max_attempts }
-      if not delay then give_up(self, err, tries) end
-      self.log { event = "retry", slot = core.slot(), stage = options.stage, attempt = tries,
+      if not delay then give_up(self, err) end
+      self.log { event = "retry", slot = core.slot(), stage = options.stage, attempt = tries[err.kind],
         kind = err.kind, message = err.message, delay_s = delay }
       options.plane:stop()
       flow.sleep(delay)
-      tries = tries + 1
     end
   end
 end

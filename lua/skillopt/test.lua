@@ -163,6 +163,9 @@ function M.run(test)
   end, checks(test.name))
   if ok then return "ok" end
   if type(err) == "table" and err[SKIP] then return "skip", err[SKIP] end
+  if type(err) == "table" and err.kind then
+    return "FAIL", string.format("%s: %s %s", err.kind, tostring(err.message), err.traceback or "")
+  end
   return "FAIL", tostring(err)
 end
 

@@ -359,13 +359,15 @@ function M.start(ctx, opt)
   local skill = skill_of.new(run.initial_skill)
   local state = setmetatable({
     ctx = ctx, opt = opt, run = run, skill = skill, best_skill = skill, number = 0,
-    steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size, opt.accumulation),
     selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, decisions = {},
     history = json.array {}, memory = memory.new(), best_step = 0,
     current_origin = "initial_skill", best_origin = "initial_skill",
   }, State)
-  state.total = opt.num_epochs * state.steps_per_epoch
-  run.set_plan { steps = state.total, epochs = opt.num_epochs }
+  if opt.batch_size then -- a loop of steps and epochs
+    state.steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size, opt.accumulation)
+    state.total = opt.num_epochs * state.steps_per_epoch
+    run.set_plan { steps = state.total, epochs = opt.num_epochs }
+  end
   run.write("skills/skill_v0000.md", skill.text)
   state.current = state:measure(skill, "selection_eval_baseline")
   state.best, state.baseline = state.current, state.current

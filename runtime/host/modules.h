@@ -8,8 +8,10 @@
     X(document)                                                                          \
     X(file)                                                                              \
     X(flow)                                                                              \
+    X(game)                                                                              \
     X(journal)                                                                           \
     X(json)                                                                              \
+    X(limit)                                                                             \
     X(lines)                                                                             \
     X(lock)                                                                              \
     X(reply)                                                                             \

@@ -403,6 +403,9 @@ test("options of the environment exist where it declares them", function(t)
   t.equal(with_env { "env.name=capitals" }:options "env", { max_turns = 1 })
   has(t, problems(with_env { "env.name=capitals", "--max_steps", "3" }),
     "env.max_steps: the environment capitals has no such option")
+  c = with_policies({ base = "b.yaml", policy = only {}.policy }, { "env.name=capitals" },
+    { ["b.yaml"] = "env:\n  max_steps: 3\n" })
+  t.equal(problems(c), "b.yaml:2: env.max_steps: the environment capitals has no such option")
   has(t, problems(with_env { "env.name=nowhere" }),
     "env.name = nowhere: no file of that name")
 end)
@@ -542,6 +545,8 @@ test("a model is taken from the strongest source that names one", function(t)
   t.equal(model(), "shared")
   given.env.TARGET_OPENAI_COMPATIBLE_MODEL = "own"
   t.equal(model(), "own")
+  given.files, given.file = { ["my.yaml"] = "target_model: written" }, "my.yaml"
+  t.equal(model(), "written")
   given.args = { "--target_model", "said" }
   t.equal(model(), "said")
 end)

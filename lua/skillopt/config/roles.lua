@@ -75,10 +75,8 @@ end
 
 local function choose_model(state, role, backend)
   local said = state.winners["model." .. role]
-  if not said or said.rank < layers.RANK.user then
-    local variable = model_variable(state, role, backend)
-    if variable and (not said or variable.rank >= said.rank) then said = variable end
-  end
+  local variable = model_variable(state, role, backend)
+  if variable and (not said or variable.rank >= said.rank) then said = variable end
   if not said then return backend.model, "default of " .. backend.name end
   local is_file = said.rank == layers.RANK.user or said.rank == layers.RANK.shipped
   local own = is_file and backends.replacement(role, backend.name, said.value)
