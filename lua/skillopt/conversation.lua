@@ -24,14 +24,17 @@ function M.new(place, opt)
   return conversation
 end
 
+--- See lua/meta/ctx.lua.
 function Conversation:add(content)
   self.messages[#self.messages + 1] = { role = "user", content = content }
 end
 
+--- See lua/meta/ctx.lua.
 function Conversation:tool(call, result)
   self.messages[#self.messages + 1] = { role = "tool", tool_call_id = call.id, content = result }
 end
 
+--- See lua/meta/ctx.lua.
 ---@async
 function Conversation:ask(content, opt)
   if content ~= nil then self:add(content) end

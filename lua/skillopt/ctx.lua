@@ -20,14 +20,17 @@ local function place(what)
   return p
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:chat(opt)
   return chat.chat(place "chat", opt)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:conversation(opt)
   return conversation.new(place "conversation", opt)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:agent(opt)
   return conversation.agent(place "agent", opt, self)
 end
@@ -37,14 +40,18 @@ local function no_process(what)
     .. "version", what), hint = "use tools written in Lua" }, 0)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:run() no_process "run" end
 
+--- See lua/meta/ctx.lua.
 function Ctx:workspace() no_process "workspace" end
 
+--- See lua/meta/ctx.lua.
 function Ctx:prompt(name, inputs)
   return prompt.render(name, inputs or {}, place("prompt").prompt_folders)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:no_answer(reason)
   if place("no_answer").kind ~= "rollout" then
     error("ctx:no_answer is for rollouts", 2)
@@ -52,22 +59,27 @@ function Ctx:no_answer(reason)
   chat.no_answer(tostring(reason))
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:evaluate(skill, items, opt)
   return evaluate.evaluate(place "evaluate", skill, items, opt)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:record(name, value)
   place("record").run.record(name, value)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:write(name, text)
   place("write").run.write(task.slot() .. "/" .. name, text)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:scope(label, f)
   return task.scope(label, f, self)
 end
 
+--- See lua/meta/ctx.lua.
 function Ctx:try(f, ...)
   local out = table.pack(pcall(f, ...))
   if out[1] then return table.unpack(out, 2, out.n) end
@@ -127,6 +139,7 @@ end
 
 local MALFORMED = { parse = true, truncated = true, refused = true, filtered = true, too_long = true }
 
+--- See lua/meta/ctx.lua.
 function Ctx:ask(opt)
   options.check(opt, ASK, "ctx:ask")
   local here = place "ask"
@@ -178,6 +191,7 @@ local PLACE_FIELDS = {
 
 local meta = { __name = "ctx", __metatable = "ctx" }
 
+--- See lua/meta/ctx.lua.
 function meta.__index(_, name)
   local method = Ctx[name]
   if method then return method end
@@ -187,6 +201,7 @@ function meta.__index(_, name)
   error(string.format("ctx has no '%s' (see lua/meta/ctx.lua)", tostring(name)), 2)
 end
 
+--- See lua/meta/ctx.lua.
 function meta.__newindex(_, name)
   error(string.format("ctx is read-only (writing '%s')", tostring(name)), 2)
 end

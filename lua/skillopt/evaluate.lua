@@ -141,7 +141,7 @@ local function is_covered(eval, jobs, n_failed)
 end
 
 --- The run cannot go on: say how many failed and the most frequent reason.
-local function raise_uncovered(eval, jobs, failed)
+local function raise_uncovered(jobs, failed)
   local counts, first, most = {}, {}, nil
   for _, job in ipairs(failed) do
     local kind = job.rep.kind
@@ -202,7 +202,7 @@ local function measure(eval, jobs)
     if not is_covered(eval, jobs, #failed) then
       run_jobs(eval, failures(jobs, true))
       failed = failures(jobs)
-      if not is_covered(eval, jobs, #failed) then raise_uncovered(eval, jobs, failed) end
+      if not is_covered(eval, jobs, #failed) then raise_uncovered(jobs, failed) end
     end
     seal = write_seal(eval, jobs)
   end

@@ -24,16 +24,16 @@ function M.is_uncatchable(err)
   return UNCATCHABLE[err.kind] == true
 end
 
-local labels = setmetatable({}, { __mode = "v" }) -- escaped labels by text
+local escaped = setmetatable({}, { __mode = "v" }) -- escaped labels by text
 
 --- A label as a path: `/` divides it, every part is escaped.
 local function escape(label)
-  local known = labels[label]
+  local known = escaped[label]
   if known then return known end
   local parts = {}
   for part in (label .. "/"):gmatch "([^/]*)/" do parts[#parts + 1] = file.label(part) end
   local path = table.concat(parts, "/")
-  labels[label] = path
+  escaped[label] = path
   return path
 end
 
