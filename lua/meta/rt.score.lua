@@ -37,9 +37,9 @@ function score.sub_em(answer, golds) end
 function score.mean(numbers) end
 
 --- The content, stripped, of the last complete and innermost pair of tags `<tag>`,
---- `</tag>` (any case, no attributes). Text in <think> and <thinking> blocks does not
---- count. Without a pair: nil, or with `fallback = "last_line"` the last line that is not
---- blank, tags taken out of it.
+--- `</tag>` (any case, no attributes). Text in <think>, <thinking>, <thought> and
+--- <reasoning> blocks does not count. Without a pair: nil, or with
+--- `fallback = "last_line"` the last line that is not blank, tags taken out of it.
 --- With `reference = true` the reference's rule instead: the last shortest pair counted
 --- from the first open tag, thought included; else the last line; else "".
 ---@param text string

@@ -96,6 +96,7 @@ end
 
 local function initial_skill(run)
   local path = run.config:get "env.skill_init"
+  if path == "none" then return "" end
   local given = path and path ~= ""
   if not given then path = run.env_folder .. "/skill.md" end
   local text, err = file.read(path)
@@ -287,7 +288,9 @@ local function plain_values(config)
   for _, row in ipairs(config:rows()) do
     local kind = type(row.value)
     local is_plain = kind == "string" or kind == "number" or kind == "boolean"
-    if is_plain and row.key.type ~= "secret" then out[row.name] = tostring(row.value) end
+    if is_plain and row.key.type ~= "secret" then
+      out[row.name] = kind == "number" and json.format_number(row.value) or tostring(row.value)
+    end
   end
   return out
 end

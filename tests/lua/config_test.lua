@@ -291,6 +291,8 @@ test("what this version does not have is refused with words", function(t)
     ["skill_update_mode=full_rewrite"] = "does not have rewrite modes yet",
     ["use_semantic_density=true"] = "does not have the density bonus yet",
     ["spend.cost=5"] = "does not have a spending cap yet",
+    ["env.item_timeout_s=9"] = "does not have deadlines of items yet",
+    ["split_output_dir=d"] = "does not have splits written to a folder yet",
     ["sandbox=auto"] = "does not have child processes yet",
     ["model.target_backend=claude_code_exec"] = "this version has no claude_code_exec",
     ["model.backend=azure"] = "this version has no openai_chat, only",
@@ -405,7 +407,8 @@ test("options of the environment exist where it declares them", function(t)
     "env.max_steps: the environment capitals has no such option")
   c = with_policies({ base = "b.yaml", policy = only {}.policy }, { "env.name=capitals" },
     { ["b.yaml"] = "env:\n  max_steps: 3\n" })
-  t.equal(problems(c), "b.yaml:2: env.max_steps: the environment capitals has no such option")
+  t.equal(problems(c),
+    "b.yaml:2: env.max_steps: the environment capitals has no such option")
   has(t, problems(with_env { "env.name=nowhere" }),
     "env.name = nowhere: no file of that name")
 end)

@@ -24,7 +24,7 @@ return {
   { "env.data_path", "path", "file with all items, in ratio mode", flat = "data_path" },
   { "env.split_output_dir", "path",
     "where a cut is written; default: in the run's folder",
-    flat = "split_output_dir" },
+    flat = "split_output_dir", feature = "splits written to a folder", asks = "any" },
   { "env.fix_ids", "boolean", "make ids from the items' content where they are missing",
     flat = "fix_ids" },
   { "env.limit", "integer", "use only the first so many items of each split; 0 = all",
@@ -35,7 +35,8 @@ return {
   { "env.exec_timeout", "integer", "seconds for one call or process of a rollout",
     min = 1, flat = "exec_timeout" },
   { "env.item_timeout_s", "integer", "seconds for a whole rollout; `none` = no limit",
-    min = 1, off = true, flat = "item_timeout_s" },
+    min = 1, off = true, flat = "item_timeout_s", feature = "deadlines of items",
+    asks = "any" },
 
   declared("max_turns", "integer"), declared("max_steps", "integer"),
   declared("max_tool_turns", "integer"), declared("max_api_workers", "integer"),
