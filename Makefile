@@ -61,23 +61,30 @@ BENCH := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/ben
 all: $(BUILD)/skillopt
 	@[ "$(MODE)" != release ] || ln -sf build/release/skillopt skillopt
 
+# Tests take from the archive what they need, which keeps linking short.
+LIB := $(BUILD)/libskillopt.a
+
+$(LIB): $(OBJ)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
 $(BUILD)/skillopt: $(BUILD)/runtime/main.o $(OBJ)
 	@echo "LINK $@"
 	$(Q)$(CC) $(LDFLAGS) -rdynamic -o $@ $^ $(LDLIBS)
 
-$(BUILD)/tests/%: $(BUILD)/tests/c/%.o $(BUILD)/tests/c/check.o $(OBJ)
+$(BUILD)/tests/%: $(BUILD)/tests/c/%.o $(BUILD)/tests/c/check.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(OBJ)
+$(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(OBJ)
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lmicrohttpd
 
-$(STUB): $(BUILD)/tests/stub/stub.o $(OBJ)
+$(STUB): $(BUILD)/tests/stub/stub.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lmicrohttpd
 

@@ -5,6 +5,7 @@
 #include "host/state.h"
 #include "host/stop.h"
 #include "host/task.h"
+#include "io/http.h"
 #include "io/loop.h"
 #include <lauxlib.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ int main(int argc, char **argv)
     } else {
         complain(&e);
     }
+    http_fini();
     loop_on_signal(NULL, NULL, NULL);
     loop_fini();
     mem_free(home);

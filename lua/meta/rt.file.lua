@@ -10,7 +10,7 @@ local file = {}
 ---@param path string
 ---@param options? { max?: integer }
 ---@return string? text
----@return err? err
+---@return skillopt.Err? err
 function file.read(path, options) end
 
 --- Replace the file in one step: a reader sees the old bytes or the new ones. The
@@ -20,39 +20,39 @@ function file.read(path, options) end
 ---@param text string
 ---@param options? { sync?: boolean, keep_equal?: boolean }
 ---@return true? ok
----@return err? err
+---@return skillopt.Err? err
 function file.write(path, text, options) end
 
 --- Make the symbolic link `path`, or redirect it, in one step.
 ---@param path string
 ---@param target string
 ---@return true? ok
----@return err? err
+---@return skillopt.Err? err
 function file.link(path, target) end
 
 --- Make the folder and the ones above it; fine when it is there.
 ---@param path string
 ---@return true? ok
----@return err? err
+---@return skillopt.Err? err
 function file.mkdir(path) end
 
 --- Names in the folder, sorted by byte.
 ---@param path string
 ---@return string[]? names
----@return err? err
+---@return skillopt.Err? err
 function file.list(path) end
 
 --- Whether something is there, a dangling link included.
 ---@param path string
 ---@return boolean? exists
----@return err? err
+---@return skillopt.Err? err
 function file.exists(path) end
 
 --- What is there, links followed; `link` is one that leads nowhere. The size is 0 for
 --- all but files.
 ---@param path string
 ---@return "none"|"file"|"folder"|"link"|"other"|nil kind
----@return integer|err size
+---@return integer|skillopt.Err size
 function file.kind(path) end
 
 --- Remove one file, link or empty folder. With `root`, remove `path` (relative to the
@@ -61,13 +61,13 @@ function file.kind(path) end
 ---@param path string
 ---@param options? { root?: string }
 ---@return true? ok
----@return err? err
+---@return skillopt.Err? err
 function file.remove(path, options) end
 
 --- The absolute path with links resolved; the end of it need not exist.
 ---@param path string
 ---@return string? path
----@return err? err
+---@return skillopt.Err? err
 function file.absolute(path) end
 
 --- `folder/name`, or `name` when that is absolute.

@@ -11,7 +11,7 @@ local game = {}
 --- is true after the step that wins or is the last one allowed, and from then on steps
 --- change nothing and give the last result again. Without it play goes on after winning.
 ---@param bytes string the file
----@param options {name: string?, max_steps: integer?}? `name` stands for the file in messages
+---@param options {name: string?, max_steps: integer?}? `name`: of the file, for messages
 ---@return rt.Game? game
 ---@return skillopt.Err? err kind "data", with the line where there is one, or "limit"
 function game.open(bytes, options) end
@@ -65,7 +65,7 @@ function Game:progress() end
 --- in the list is how many states were looked at.
 ---@param options {max_nodes: integer?}? 100,000 states unless said otherwise
 ---@return string[]? commands
----@return skillopt.Err? err kind "limit" when the states do not suffice, "data" when there is no such sequence
+---@return skillopt.Err? err kind "limit" when the states do not suffice, else "data"
 function Game:solve(options) end
 
 --- A second game in the same state, which goes its own way.

@@ -61,9 +61,9 @@ void clock_text(double wall, char text[CLOCK_TEXT])
 {
     struct tm tm;
     double inside = fmin(fmax(wall, first_s), last_s);
-    double whole = floor(inside);
-    int thousandths = (int)((inside - whole) * 1000);
-    time_t seconds = (time_t)whole;
+    long long ms = llround(inside * 1000);
+    long long thousandths = (ms % 1000 + 1000) % 1000;
+    time_t seconds = (time_t)((ms - thousandths) / 1000);
     gmtime_r(&seconds, &tm);
     snprintf(text, CLOCK_TEXT, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
              (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100,

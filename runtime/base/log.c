@@ -14,7 +14,6 @@ static struct {
     void *data;
 } target;
 
-/* The longest first, so that the first that fits at a place is the right one. */
 static struct {
     char *text[SECRETS_MAX];
     size_t length[SECRETS_MAX];
@@ -57,17 +56,6 @@ static bool is_known(const char *secret, size_t n)
     return false;
 }
 
-static void insert(const char *secret, size_t n)
-{
-    size_t i = secrets.n++;
-    for (; i > 0 && secrets.length[i - 1] < n; i--) {
-        secrets.text[i] = secrets.text[i - 1];
-        secrets.length[i] = secrets.length[i - 1];
-    }
-    secrets.text[i] = mem_copy(secret, n);
-    secrets.length[i] = n;
-}
-
 bool log_secret_add(const char *secret)
 {
     size_t n = secret ? strlen(secret) : 0;
@@ -76,8 +64,10 @@ bool log_secret_add(const char *secret)
     pthread_mutex_lock(&lock);
     bool is_new = !is_known(secret, n);
     bool has_room = secrets.n < SECRETS_MAX;
-    if (is_new && has_room)
-        insert(secret, n);
+    if (is_new && has_room) {
+        secrets.text[secrets.n] = mem_copy(secret, n);
+        secrets.length[secrets.n++] = n;
+    }
     pthread_mutex_unlock(&lock);
     return !is_new || has_room;
 }
@@ -102,28 +92,42 @@ static size_t find_from(size_t i, const char *text, size_t n, size_t from)
     return p ? (size_t)(p - text) : n;
 }
 
+/* A secret that begins inside the masked piece is masked to its end. */
+static size_t end_of(size_t next[], const char *text, size_t n, size_t end)
+{
+    for (size_t i = 0; i < secrets.n; i++) {
+        if (next[i] >= end || next[i] == n)
+            continue;
+        size_t its_end = next[i] + secrets.length[i];
+        next[i] = find_from(i, text, n, next[i] + 1);
+        if (its_end > end)
+            end = its_end;
+        i = SIZE_MAX; /* look at all of them again: the piece or its neighbours moved */
+    }
+    return end;
+}
+
+static size_t first_of(const size_t next[], size_t n)
+{
+    size_t first = n;
+    for (size_t i = 0; i < secrets.n; i++)
+        if (next[i] < first)
+            first = next[i];
+    return first;
+}
+
 /* Each secret is searched once through the text: its next place is remembered. */
 static void mask(struct buf *out, const char *text, size_t n)
 {
     size_t next[SECRETS_MAX], at = 0;
     for (size_t i = 0; i < secrets.n; i++)
         next[i] = find_from(i, text, n, 0);
-    for (;;) {
-        size_t first = n, which = 0;
-        for (size_t i = 0; i < secrets.n; i++) {
-            if (next[i] < at)
-                next[i] = find_from(i, text, n, at);
-            if (next[i] < first) {
-                first = next[i];
-                which = i;
-            }
-        }
+    for (size_t first = first_of(next, n); first < n; first = first_of(next, n)) {
         buf_add(out, text + at, first - at);
-        if (first == n)
-            return;
         buf_add_text(out, "***");
-        at = first + secrets.length[which];
+        at = end_of(next, text, n, first + 1);
     }
+    buf_add(out, text + at, n - at);
 }
 
 bool log_mask(struct buf *out, const char *text, size_t n)
@@ -138,19 +142,31 @@ bool log_mask(struct buf *out, const char *text, size_t n)
 
 enum { MESSAGE_MAX = 1 << 16 };
 
+/* Length of the longest beginning of at most MESSAGE_MAX bytes that ends with a whole
+ * character. */
+static size_t cut(const struct buf *b)
+{
+    size_t n = b->len;
+    if (n <= MESSAGE_MAX)
+        return n;
+    n = MESSAGE_MAX;
+    while (n > 0 && ((unsigned char)b->ptr[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
+/* Masked first and cut then, for half a secret would not be found. */
 static void emit(enum log_level level, const char *text, size_t n)
 {
-    struct buf masked = { .max = 4 * MESSAGE_MAX };
+    struct buf masked = { 0 };
     pthread_mutex_lock(&lock);
     mask(&masked, text, n);
     if (target.sink && level >= target.least)
-        target.sink(target.data, level, buf_text(&masked), masked.len);
+        target.sink(target.data, level, buf_text(&masked), cut(&masked));
     pthread_mutex_unlock(&lock);
     buf_free(&masked);
 }
 
-/* A message beyond MESSAGE_MAX bytes is cut, behind the masking of what is left: a
- * secret cut in two would be no secret any more, so the cut part is dropped first. */
 void log_write(enum log_level level, const char *format, ...)
 {
     if (!log_wants(level))

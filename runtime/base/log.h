@@ -32,8 +32,8 @@ enum { SECRET_MIN = 16, SECRETS_MAX = 64 };
  * SECRETS_MAX are there. */
 bool log_secret_add(const char *secret);
 
-/* Append the text with each secret replaced by "***". Longer secrets win, and one that
- * begins inside another is gone with it. */
+/* Append the text with each secret replaced by "***"; secrets that overlap become one
+ * "***", so that no end of one is left. False when `out` is full. */
 bool log_mask(struct buf *out, const char *text, size_t n);
 
 /* Forget all secrets; their memory is wiped. */

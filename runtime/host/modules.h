@@ -9,6 +9,7 @@
     X(file)                                                                              \
     X(flow)                                                                              \
     X(game)                                                                              \
+    X(http)                                                                              \
     X(journal)                                                                           \
     X(json)                                                                              \
     X(limit)                                                                             \

@@ -197,9 +197,9 @@ static int l_find(lua_State *L)
     size_t at = plain_find(text, find, from);
     if (at == PLAIN_NONE)
         return 0;
-    size_t before = utf8_length(text.ptr, at);
-    lua_pushinteger(L, (lua_Integer)before + 1);
-    lua_pushinteger(L, (lua_Integer)(before + utf8_length(find.ptr, find.len)));
+    lua_Integer before = (lua_Integer)utf8_length(text.ptr, at);
+    lua_pushinteger(L, before + 1);
+    lua_pushinteger(L, before + (lua_Integer)utf8_length(find.ptr, find.len));
     return 2;
 }
 

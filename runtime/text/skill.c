@@ -507,6 +507,12 @@ bool skill_next_note(struct span *content, struct span *note)
     return false;
 }
 
+static bool ends_loosely(struct span text)
+{
+    char last = text.len ? text.ptr[text.len - 1] : '\0';
+    return last != '\0' && strchr(" .;:,_-", last);
+}
+
 void skill_note(struct buf *note, struct buf *key, struct span text)
 {
     struct buf clean = { 0 };
@@ -514,7 +520,7 @@ void skill_note(struct buf *note, struct buf *key, struct span text)
     skill_clean(&clean, text);
     unicode_collapse(note, span_of(&clean));
     struct span kept = span_from(span_of(note), start);
-    while (kept.len > 0 && memchr(" .;:,_-", kept.ptr[kept.len - 1], 7))
+    while (ends_loosely(kept))
         kept.len--;
     unicode_casefold(key, kept);
     buf_free(&clean);

@@ -141,23 +141,26 @@ static size_t map_ascii(struct buf *out, struct span text, char first)
     return n;
 }
 
+static void map_code(struct buf *out, uint32_t code, const struct mapping *mapping)
+{
+    uint32_t to[4];
+    size_t n = mapping->code(code, to);
+    for (size_t i = 0; i < n; i++)
+        buf_add_code(out, to[i]);
+}
+
 static bool map_text(struct buf *out, struct span text, const struct mapping *mapping)
 {
     for (;;) {
-        size_t done = map_ascii(out, text, mapping->first);
-        text = span_from(text, done);
+        text = span_from(text, map_ascii(out, text, mapping->first));
         if (text.len == 0)
             return !out->is_full;
         uint32_t code;
-        uint32_t to[4];
         size_t length = utf8_decode(text.ptr, text.len, &code);
-        if (code == UTF8_INVALID) {
+        if (code == UTF8_INVALID)
             buf_add(out, text.ptr, length);
-        } else {
-            size_t n = mapping->code(code, to);
-            for (size_t i = 0; i < n; i++)
-                buf_add_code(out, to[i]);
-        }
+        else
+            map_code(out, code, mapping);
         text = span_from(text, length);
     }
 }

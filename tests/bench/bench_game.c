@@ -1,8 +1,16 @@
-/* bench_game.c - how fast text games are played: steps a second, milliseconds to load,
- * bytes a game.
+/* bench_game.c - how fast text games are played, and what they weigh.
  *
  * bench_game [FILE...] takes game files; without any it takes those of the shared
- * data, and without these the game that the tests bring along. */
+ * data, and without these the game that the tests bring along. Times are of the CPU.
+ * Prints
+ *
+ *   figure game.steps_per_s N 1/s     random commands, each with its list of commands
+ *   figure game.load_ms N ms          the first game of a file
+ *   figure game.load_again_ms N ms    the next ones of it
+ *   figure game.bytes N B             a game of its own file, with all it shares
+ *   figure game.bytes_again N B       one more game of the file
+ *   figure game.solve_ms N ms         a shortest solution from the start
+ */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "game/game.h"
@@ -13,12 +21,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPEN_GAMES = 2000, STEPS = 20000, LOADS = 200, EPISODE = 50 };
+enum { OPEN_GAMES = 2000, STEPS = 5000, LOADS = 30, EPISODE = 50, SOLVE_NODES = 100000 };
+
+struct figures {
+    double steps_per_s, load_ms, load_again_ms, bytes, bytes_again, solve_ms;
+};
 
 static double now_s(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -35,12 +47,22 @@ static bool read_file(const char *path, struct buf *text)
     return true;
 }
 
-/* Loads without any sharing, as for the first game of a kind. */
+static struct game *open_game(const struct buf *file, struct game_shared *shared)
+{
+    struct err e = { 0 };
+    struct game *g = game_open(file->ptr, file->len, "bench", shared, &e);
+    if (!g) {
+        fprintf(stderr, "%s\n", e.message);
+        exit(1);
+    }
+    return g;
+}
+
 static double time_load(const struct buf *file)
 {
     double start = now_s();
     for (int i = 0; i < LOADS; i++)
-        game_close(game_open(file->ptr, file->len, "bench", NULL, NULL));
+        game_close(open_game(file, NULL));
     return (now_s() - start) / LOADS * 1e3;
 }
 
@@ -61,40 +83,42 @@ static double time_steps(struct game *g)
     return STEPS / (now_s() - start);
 }
 
-/* Many games of the files at once: what one costs, with its part of what is shared. */
-static void measure_memory(const struct buf *files, size_t count)
+/* A game without a solution takes part too. */
+static double time_solve(const struct game *g)
+{
+    struct game_plan plan = { 0 };
+    double start = now_s();
+    game_solve(g, SOLVE_NODES, &plan, NULL);
+    game_plan_free(&plan);
+    return (now_s() - start) * 1e3;
+}
+
+/* Many games of the files at once. */
+static void measure_many(const struct buf *files, size_t count, struct figures *f)
 {
     struct game_shared *shared = game_shared_new();
-    struct game **games = mem_new_array(OPEN_GAMES, sizeof(struct game *));
-    size_t own = 0, common = 0;
+    struct game **games = mem_new_array(OPEN_GAMES + count, sizeof(struct game *));
+    for (size_t i = 0; i < count; i++)
+        games[i] = open_game(&files[i], shared);
     double start = now_s();
     for (size_t i = 0; i < OPEN_GAMES; i++) {
-        const struct buf *file = &files[i % count];
-        games[i] = game_open(file->ptr, file->len, "bench", shared, NULL);
-        own += game_own_bytes(games[i]);
-        common += i < count ? game_shared_bytes(games[i]) : 0;
+        games[count + i] = open_game(&files[i % count], shared);
+        f->bytes_again += (double)game_own_bytes(games[count + i]) / OPEN_GAMES;
     }
-    printf("%d games open: %.3f ms each, %zu bytes each, and %zu bytes a file\n",
-           OPEN_GAMES, (now_s() - start) / OPEN_GAMES * 1e3, own / OPEN_GAMES,
-           common / count);
-    for (size_t i = 0; i < OPEN_GAMES; i++)
+    f->load_again_ms = (now_s() - start) / OPEN_GAMES * 1e3;
+    for (size_t i = 0; i < OPEN_GAMES + count; i++)
         game_close(games[i]);
     mem_free(games);
     game_shared_free(shared);
 }
 
-static void measure_file(const char *path, const struct buf *file)
+static void measure_file(const struct buf *file, size_t count, struct figures *f)
 {
-    struct err e = { 0 };
-    struct game *g = game_open(file->ptr, file->len, path, NULL, &e);
-    if (!g) {
-        printf("%s\n", e.message);
-        exit(1);
-    }
-    size_t length = strlen(path);
-    printf("%-52s %6.0f steps/s  load %.3f ms  %zu bytes own, %zu shared\n",
-           path + (length > 52 ? length - 52 : 0), time_steps(g), time_load(file),
-           game_own_bytes(g), game_shared_bytes(g));
+    struct game *g = open_game(file, NULL);
+    f->solve_ms += time_solve(g) / (double)count;
+    f->load_ms += time_load(file) / (double)count;
+    f->steps_per_s += time_steps(g) / (double)count;
+    f->bytes += (double)(game_own_bytes(g) + game_shared_bytes(g)) / (double)count;
     game_close(g);
 }
 
@@ -108,22 +132,37 @@ static void find_games(glob_t *found)
         glob("tests/cases/game_*.tw-pddl", 0, NULL, found);
 }
 
+static void print(const struct figures *f)
+{
+    printf("figure game.steps_per_s %.0f 1/s\n", f->steps_per_s);
+    printf("figure game.load_ms %.3f ms\n", f->load_ms);
+    printf("figure game.load_again_ms %.3f ms\n", f->load_again_ms);
+    printf("figure game.bytes %.0f B\n", f->bytes);
+    printf("figure game.bytes_again %.0f B\n", f->bytes_again);
+    printf("figure game.solve_ms %.1f ms\n", f->solve_ms);
+}
+
 int main(int argc, char **argv)
 {
     glob_t found = { 0 };
+    struct figures f = { 0 };
     if (argc < 2)
         find_games(&found);
     char **paths = argc > 1 ? argv + 1 : found.gl_pathv;
     size_t count = argc > 1 ? (size_t)argc - 1 : found.gl_pathc;
     struct buf *files = mem_new_array(count, sizeof *files);
+    bool ok = count > 0;
     for (size_t i = 0; i < count; i++)
-        if (read_file(paths[i], &files[i]))
-            measure_file(paths[i], &files[i]);
-    if (count)
-        measure_memory(files, count);
+        ok = read_file(paths[i], &files[i]) && ok;
+    for (size_t i = 0; i < count && ok; i++)
+        measure_file(&files[i], count, &f);
+    if (ok) {
+        measure_many(files, count, &f);
+        print(&f);
+    }
     for (size_t i = 0; i < count; i++)
         buf_free(&files[i]);
     mem_free(files);
     globfree(&found);
-    return count ? 0 : 1;
+    return ok ? 0 : 1;
 }

@@ -462,53 +462,58 @@ static void hostile_ids_become_folders_of_their_own(void)
     buf_free(&text);
 }
 
+static const struct {
+    const char *name;
+    void (*run)(void);
+} tests[] = {
+    { "written text is read back", written_text_is_read_back },
+    { "a synced write is the same file", a_synced_write_is_the_same_file },
+    { "a large file is read whole", a_large_file_is_read_whole },
+    { "a file without a size is read whole", a_file_without_a_size_is_read_whole },
+    { "a file above the limit is refused", a_file_above_the_limit_is_refused },
+    { "a missing file is named with a hint", a_missing_file_is_named_with_a_hint },
+    { "a folder is not read or written as a file",
+      a_folder_is_not_read_or_written_as_a_file },
+    { "an equal file is left alone only on request",
+      an_equal_file_is_left_alone_only_on_request },
+    { "a replaced file keeps its permissions", a_replaced_file_keeps_its_permissions },
+    { "a left-over temporary file is taken over",
+      a_left_over_temporary_file_is_taken_over },
+    { "a temporary name that is a link is not followed",
+      a_temporary_name_that_is_a_link_is_not_followed },
+    { "the longest name can be written", the_longest_name_can_be_written },
+    { "two writers of one name leave whole files",
+      two_writers_of_one_name_leave_whole_files },
+    { "a link is redirected in one step", a_link_is_redirected_in_one_step },
+    { "folders are made on the way", folders_are_made_on_the_way },
+    { "a list is sorted by byte", a_list_is_sorted_by_byte },
+    { "a tree is removed with its locked folders",
+      a_tree_is_removed_with_its_locked_folders },
+    { "a tree of any depth is removed", a_tree_of_any_depth_is_removed },
+    { "removal does not follow links", removal_does_not_follow_links },
+    { "removal stays below its root", removal_stays_below_its_root },
+    { "one thing is removed or was never there",
+      one_thing_is_removed_or_was_never_there },
+    { "kinds are told apart", kinds_are_told_apart },
+    { "absolute paths resolve links and keep what is not there",
+      absolute_paths_resolve_links_and_keep_what_is_not_there },
+    { "file systems are asked where the path begins",
+      file_systems_are_asked_where_the_path_begins },
+    { "labels escape what a path could misread",
+      labels_escape_what_a_path_could_misread },
+    { "long labels end in digits of the whole", long_labels_end_in_digits_of_the_whole },
+    { "labels that differ by case get digits", labels_that_differ_by_case_get_digits },
+    { "hostile ids become folders of their own",
+      hostile_ids_become_folders_of_their_own },
+};
+
 int main(void)
 {
     snprintf(root, sizeof root, "/tmp/skillopt-file-XXXXXX");
     if (!mkdtemp(root))
         return 1;
-    check_run("written text is read back", written_text_is_read_back);
-    check_run("a synced write is the same file", a_synced_write_is_the_same_file);
-    check_run("a large file is read whole", a_large_file_is_read_whole);
-    check_run("a file without a size is read whole", a_file_without_a_size_is_read_whole);
-    check_run("a file above the limit is refused", a_file_above_the_limit_is_refused);
-    check_run("a missing file is named with a hint", a_missing_file_is_named_with_a_hint);
-    check_run("a folder is not read or written as a file",
-              a_folder_is_not_read_or_written_as_a_file);
-    check_run("an equal file is left alone only on request",
-              an_equal_file_is_left_alone_only_on_request);
-    check_run("a replaced file keeps its permissions",
-              a_replaced_file_keeps_its_permissions);
-    check_run("a left-over temporary file is taken over",
-              a_left_over_temporary_file_is_taken_over);
-    check_run("a temporary name that is a link is not followed",
-              a_temporary_name_that_is_a_link_is_not_followed);
-    check_run("the longest name can be written", the_longest_name_can_be_written);
-    check_run("two writers of one name leave whole files",
-              two_writers_of_one_name_leave_whole_files);
-    check_run("a link is redirected in one step", a_link_is_redirected_in_one_step);
-    check_run("folders are made on the way", folders_are_made_on_the_way);
-    check_run("a list is sorted by byte", a_list_is_sorted_by_byte);
-    check_run("a tree is removed with its locked folders",
-              a_tree_is_removed_with_its_locked_folders);
-    check_run("a tree of any depth is removed", a_tree_of_any_depth_is_removed);
-    check_run("removal does not follow links", removal_does_not_follow_links);
-    check_run("removal stays below its root", removal_stays_below_its_root);
-    check_run("one thing is removed or was never there",
-              one_thing_is_removed_or_was_never_there);
-    check_run("kinds are told apart", kinds_are_told_apart);
-    check_run("absolute paths resolve links and keep what is not there",
-              absolute_paths_resolve_links_and_keep_what_is_not_there);
-    check_run("file systems are asked where the path begins",
-              file_systems_are_asked_where_the_path_begins);
-    check_run("labels escape what a path could misread",
-              labels_escape_what_a_path_could_misread);
-    check_run("long labels end in digits of the whole",
-              long_labels_end_in_digits_of_the_whole);
-    check_run("labels that differ by case get digits",
-              labels_that_differ_by_case_get_digits);
-    check_run("hostile ids become folders of their own",
-              hostile_ids_become_folders_of_their_own);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        check_run(tests[i].name, tests[i].run);
     file_remove_tree("/tmp", root + 5, NULL);
     return check_end();
 }

@@ -1,5 +1,6 @@
 /* Playing: a small game of our own, and games made for one question each. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "check.h"
 #include "game/game.h"
 #include "game/shared.h"
@@ -280,11 +281,11 @@ static void file_refusals(void)
     CHECK(strncmp(e.message, "made.json: not JSON: line 1", 27) == 0);
     CHECK(!game_open("[]", 2, "made.json", NULL, &e));
     CHECK_TEXT(e.message, "made.json: the file has no text \"pddl_domain\"");
-    char *large = calloc(3 << 20, 1);
+    char *large = mem_new(3 << 20);
     CHECK(!game_open(large, 3 << 20, "made.json", NULL, &e));
     CHECK_TEXT(e.message, "made.json: a game file has at most 2097152 bytes");
     CHECK_INT(e.kind, ERR_LIMIT);
-    free(large);
+    mem_free(large);
 }
 
 /* Facts of exactly the declared types come first, then those of sub-types, breadth
@@ -501,6 +502,22 @@ static void too_much_work(void)
     buf_free(&problem);
 }
 
+/* A query whose types stand for too many combinations is refused, not searched. */
+static void too_many_signatures(void)
+{
+    struct buf domain = { 0 };
+    buf_add_text(&domain, "(define (domain d) (:predicates (by ?x ?y)) (:types");
+    for (int i = 0; i < 40; i++)
+        buf_add_format(&domain, " t%d", i);
+    buf_add_text(&domain, "))");
+    CHECK(!make(buf_text(&domain), INTRO("{x.id | by(x:object, y:object)}"),
+                PROBLEM("(:init) (:goal (and))")));
+    CHECK_TEXT(fault.message,
+               "made.json, grammar: by stands for too many combinations of "
+               "types");
+    buf_free(&domain);
+}
+
 /* After a fault a game can be reset, and stepping on does no harm. */
 static void after_a_fault(void)
 {
@@ -559,6 +576,7 @@ int main(void)
               undeclared_constant);
     check_run("of two ways to one command the first counts", equal_texts);
     check_run("a game that would search for hours is refused", too_much_work);
+    check_run("queries over too many types are refused", too_many_signatures);
     check_run("after a fault a game can be reset", after_a_fault);
     check_run("names are numbered downwards among objects with facts", names_by_facts);
     return check_end();

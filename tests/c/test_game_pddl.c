@@ -74,6 +74,18 @@ static void deep(void)
     buf_free(&text);
 }
 
+static void many_alternatives(void)
+{
+    struct buf text = { 0 };
+    buf_add_text(&text, "(define (domain d) (:predicates (r))\n(:action a :effect (r) "
+                        ":precondition (or");
+    for (int i = 0; i <= PDDL_MAX_CASES; i++)
+        buf_add_text(&text, " (r)");
+    buf_add_text(&text, ")))");
+    CHECK_TEXT(domain_fault(buf_text(&text)), DOMAIN(2, "more than 256 alternatives"));
+    buf_free(&text);
+}
+
 static void long_text(void)
 {
     struct buf text = { 0 };
@@ -358,6 +370,7 @@ int main(void)
     check_run("characters beyond ASCII stand in comments only", ascii_only);
     check_run("deep nesting is refused", deep);
     check_run("a text of too many words is refused", long_text);
+    check_run("a precondition has at most 256 alternatives", many_alternatives);
     check_run("case, and blanks round brackets and variables, do not count",
               case_and_blanks);
     check_run("types are taken verbatim, and an unknown one has no members",

@@ -1137,6 +1137,67 @@ static void kinds_have_words(void)
     CHECK(journal_kind_of("bodies") == JOURNAL_NONE);
 }
 
+static const struct {
+    const char *name;
+    void (*run)(void);
+} tests[] = {
+    { "rows are read back in this life and the next",
+      rows_are_read_back_in_this_life_and_the_next },
+    { "a row has its kind slot key and any bytes",
+      a_row_has_its_kind_slot_key_and_any_bytes },
+    { "a name is taken once", a_name_is_taken_once },
+    { "openings and intents may repeat", openings_and_intents_may_repeat },
+    { "rows of a kind come in order", rows_of_a_kind_come_in_order },
+    { "texts that are too long are refused", texts_that_are_too_long_are_refused },
+    { "large rows wait for the writer", large_rows_wait_for_the_writer },
+    { "a journal in memory needs no folder", a_journal_in_memory_needs_no_folder },
+    { "the chain does not depend on how rows were grouped",
+      the_chain_does_not_depend_on_how_rows_were_grouped },
+    { "callbacks come through the loop in order",
+      callbacks_come_through_the_loop_in_order },
+    { "closing tells everyone and a late post does no harm",
+      closing_tells_everyone_and_a_late_post_does_no_harm },
+    { "a row that comes while closing is refused",
+      a_row_that_comes_while_closing_is_refused },
+    { "a changed row is named", a_changed_row_is_named },
+    { "a missing row is named", a_missing_row_is_named },
+    { "a damaged row may be given up with those behind it",
+      a_damaged_row_may_be_given_up_with_those_behind_it },
+    { "a lost tail is counted", a_lost_tail_is_counted },
+    { "a head of another run is noticed", a_head_of_another_run_is_noticed },
+    { "a damaged head is no reason to guess", a_damaged_head_is_no_reason_to_guess },
+    { "an absent or empty head knows nothing", an_absent_or_empty_head_knows_nothing },
+    { "other formats and files are refused", other_formats_and_files_are_refused },
+    { "the chain is the one that is described", the_chain_is_the_one_that_is_described },
+    { "a row of a later kind is not dropped", a_row_of_a_later_kind_is_not_dropped },
+    { "a process may end at any byte", a_process_may_end_at_any_byte },
+    { "a process may end at any byte without wal",
+      a_process_may_end_at_any_byte_without_wal },
+    { "a killed process loses nothing it acknowledged",
+      a_killed_process_loses_nothing_it_acknowledged },
+    { "rows that the log lost are counted", rows_that_the_log_lost_are_counted },
+    { "the ballast lies there only while the journal is open",
+      the_ballast_lies_there_only_while_the_journal_is_open },
+    { "a full disk takes what is in flight from the ballast",
+      a_full_disk_takes_what_is_in_flight_from_the_ballast },
+    { "a disk without room makes the journal read only",
+      a_disk_without_room_makes_the_journal_read_only },
+    { "a failed sync is never tried again", a_failed_sync_is_never_tried_again },
+    { "a second process is refused", a_second_process_is_refused },
+    { "reading a journal changes nothing", reading_a_journal_changes_nothing },
+    { "the journal of a killed process can be read",
+      the_journal_of_a_killed_process_can_be_read },
+    { "rows are copied as they are", rows_are_copied_as_they_are },
+    { "a path may have any letters", a_path_may_have_any_letters },
+    { "a journal without wal turns into one with it",
+      a_journal_without_wal_turns_into_one_with_it },
+    { "packed bytes come back", packed_bytes_come_back },
+    { "damaged packs are refused", damaged_packs_are_refused },
+    { "the index takes less than a hundred bytes a row",
+      the_index_takes_less_than_a_hundred_bytes_a_row },
+    { "kinds have words", kinds_have_words },
+};
+
 int main(void)
 {
     snprintf(root, sizeof root, "/tmp/skillopt-journal-XXXXXX");
@@ -1146,65 +1207,8 @@ int main(void)
     snprintf(head, sizeof head, "%s/journal.head", root);
     snprintf(ballast, sizeof ballast, "%s/journal.ballast", root);
     layer_install();
-    check_run("rows are read back in this life and the next",
-              rows_are_read_back_in_this_life_and_the_next);
-    check_run("a row has its kind slot key and any bytes",
-              a_row_has_its_kind_slot_key_and_any_bytes);
-    check_run("a name is taken once", a_name_is_taken_once);
-    check_run("openings and intents may repeat", openings_and_intents_may_repeat);
-    check_run("rows of a kind come in order", rows_of_a_kind_come_in_order);
-    check_run("texts that are too long are refused", texts_that_are_too_long_are_refused);
-    check_run("large rows wait for the writer", large_rows_wait_for_the_writer);
-    check_run("a journal in memory needs no folder", a_journal_in_memory_needs_no_folder);
-    check_run("the chain does not depend on how rows were grouped",
-              the_chain_does_not_depend_on_how_rows_were_grouped);
-    check_run("callbacks come through the loop in order",
-              callbacks_come_through_the_loop_in_order);
-    check_run("closing tells everyone and a late post does no harm",
-              closing_tells_everyone_and_a_late_post_does_no_harm);
-    check_run("a row that comes while closing is refused",
-              a_row_that_comes_while_closing_is_refused);
-    check_run("a changed row is named", a_changed_row_is_named);
-    check_run("a missing row is named", a_missing_row_is_named);
-    check_run("a damaged row may be given up with those behind it",
-              a_damaged_row_may_be_given_up_with_those_behind_it);
-    check_run("a lost tail is counted", a_lost_tail_is_counted);
-    check_run("a head of another run is noticed", a_head_of_another_run_is_noticed);
-    check_run("a damaged head is no reason to guess",
-              a_damaged_head_is_no_reason_to_guess);
-    check_run("an absent or empty head knows nothing",
-              an_absent_or_empty_head_knows_nothing);
-    check_run("other formats and files are refused", other_formats_and_files_are_refused);
-    check_run("the chain is the one that is described",
-              the_chain_is_the_one_that_is_described);
-    check_run("a row of a later kind is not dropped",
-              a_row_of_a_later_kind_is_not_dropped);
-    check_run("a process may end at any byte", a_process_may_end_at_any_byte);
-    check_run("a process may end at any byte without wal",
-              a_process_may_end_at_any_byte_without_wal);
-    check_run("a killed process loses nothing it acknowledged",
-              a_killed_process_loses_nothing_it_acknowledged);
-    check_run("rows that the log lost are counted", rows_that_the_log_lost_are_counted);
-    check_run("the ballast lies there only while the journal is open",
-              the_ballast_lies_there_only_while_the_journal_is_open);
-    check_run("a full disk takes what is in flight from the ballast",
-              a_full_disk_takes_what_is_in_flight_from_the_ballast);
-    check_run("a disk without room makes the journal read only",
-              a_disk_without_room_makes_the_journal_read_only);
-    check_run("a failed sync is never tried again", a_failed_sync_is_never_tried_again);
-    check_run("a second process is refused", a_second_process_is_refused);
-    check_run("reading a journal changes nothing", reading_a_journal_changes_nothing);
-    check_run("the journal of a killed process can be read",
-              the_journal_of_a_killed_process_can_be_read);
-    check_run("rows are copied as they are", rows_are_copied_as_they_are);
-    check_run("a path may have any letters", a_path_may_have_any_letters);
-    check_run("a journal without wal turns into one with it",
-              a_journal_without_wal_turns_into_one_with_it);
-    check_run("packed bytes come back", packed_bytes_come_back);
-    check_run("damaged packs are refused", damaged_packs_are_refused);
-    check_run("the index takes less than a hundred bytes a row",
-              the_index_takes_less_than_a_hundred_bytes_a_row);
-    check_run("kinds have words", kinds_have_words);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        check_run(tests[i].name, tests[i].run);
     fresh();
     file_remove_tree("/tmp", root + 5, NULL);
     return check_end();

@@ -173,7 +173,7 @@ static void the_cap_is_met_to_the_last_unit(void)
 static void tokens_and_calls_have_caps_too(void)
 {
     struct ledger *l = with_caps(-1, 100, -1);
-    struct ledger_intent a;
+    struct ledger_intent a, b;
     struct err e;
     CHECK(reserve(l, &target, 60, 41, &a, &e) == LEDGER_STOP);
     CHECK(strstr(e.message, "100 tokens") && strstr(e.hint, "spend.tokens"));
@@ -181,9 +181,9 @@ static void tokens_and_calls_have_caps_too(void)
     ledger_free(l);
     l = with_caps(-1, -1, 1);
     CHECK(reserve(l, &target, 1, 1, &a, &e) == LEDGER_GO);
-    CHECK(reserve(l, &target, 1, 1, &a, &e) == LEDGER_WAIT);
+    CHECK(reserve(l, &target, 1, 1, &b, &e) == LEDGER_WAIT);
     ledger_settle(l, &a, NULL);
-    CHECK(reserve(l, &target, 1, 1, &a, &e) == LEDGER_STOP);
+    CHECK(reserve(l, &target, 1, 1, &b, &e) == LEDGER_STOP);
     CHECK_TEXT(e.message, "the budget of 1 calls is used up");
     CHECK(strstr(e.hint, "spend.calls") != NULL);
     ledger_free(l);

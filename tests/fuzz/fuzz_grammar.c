@@ -1,10 +1,10 @@
 /* A grammar file: read alone and, when it is valid UTF-8, played with a small room. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "game/game.h"
 #include "game/grammar.h"
 #include "text/json.h"
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -36,12 +36,10 @@ static void play(struct game *g)
     for (size_t i = 0; i < 6 && game_command_count(g); i++) {
         size_t length = 0;
         const char *command = game_command(g, i * 5 % game_command_count(g), &length);
-        char *copy = length ? malloc(length) : NULL;
-        if (length)
-            memcpy(copy, command, length);
-        if (!game_step(g, copy ? copy : "", length, NULL))
+        char *copy = mem_copy(command, length);
+        if (!game_step(g, copy, length, NULL))
             i = 6;
-        free(copy);
+        mem_free(copy);
     }
 }
 

@@ -1,11 +1,11 @@
 /* A domain, a line `---` and a problem: read, and when they make sense, played, measured
  * and solved with a grammar that gives each action its name and parameters as command. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "game/game.h"
 #include "game/pddl.h"
 #include "text/json.h"
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -36,10 +36,10 @@ static void play(struct game *g)
     for (size_t i = 0; i < 8 && game_command_count(g); i++) {
         size_t length = 0;
         const char *command = game_command(g, i * 7 % game_command_count(g), &length);
-        char *copy = strndup(command, length);
+        char *copy = mem_copy(command, length);
         if (!game_step(g, copy, length, NULL))
             i = 8;
-        free(copy);
+        mem_free(copy);
     }
     game_progress(g, &p, NULL);
     if (game_reset(g, NULL))

@@ -2,7 +2,8 @@
 #include "text/score/tagged.h"
 #include "base/buf.h"
 #include "base/utf8.h"
-#include <string.h>
+#include "text/plain.h"
+#include "text/unicode.h"
 
 struct tag {
     size_t start, end; /* bytes of the tag, brackets included */
@@ -44,17 +45,13 @@ static bool tag_at(struct span text, size_t start, struct span name, struct tag 
 
 static bool next_tag(struct span text, size_t from, struct span name, struct tag *tag)
 {
-    const char *end = text.ptr + text.len;
-    const char *p = text.ptr + from;
-    while (p < end) {
-        p = memchr(p, '<', (size_t)(end - p));
-        if (!p)
+    for (;; from++) {
+        from = plain_find(text, SPAN("<"), from);
+        if (from == PLAIN_NONE)
             return false;
-        if (tag_at(text, (size_t)(p - text.ptr), name, tag))
+        if (tag_at(text, from, name, tag))
             return true;
-        p++;
     }
-    return false;
 }
 
 /* A tag of `name` that opens or, as asked, closes. */
@@ -69,34 +66,53 @@ static bool next_kind(struct span text, size_t from, struct span name, bool is_c
     return false;
 }
 
-static void drop_blocks(struct buf *out, struct span text, struct span name)
+static const struct span thoughts[] = {
+    { "think", 5 }, { "thinking", 8 }, { "thought", 7 }, { "reasoning", 9 }
+};
+
+/* The next tag of any of those names; which one it is, is *name. */
+static bool next_thought(struct span text, size_t from, struct span *name,
+                         struct tag *tag)
 {
-    struct tag tag;
-    size_t done = 0;
-    bool is_first = true;
-    while (next_tag(text, done, name, &tag)) {
-        if (!(tag.is_close && is_first))
-            buf_add(out, text.ptr + done, tag.start - done);
-        is_first = false;
-        done = tag.end;
-        if (tag.is_close)
-            continue;
-        if (!next_kind(text, tag.end, name, true, &tag))
-            return;
-        done = tag.end;
+    for (;; from++) {
+        from = plain_find(text, SPAN("<"), from);
+        if (from == PLAIN_NONE)
+            return false;
+        for (size_t i = 0; i < sizeof thoughts / sizeof thoughts[0]; i++)
+            if (tag_at(text, from, thoughts[i], tag)) {
+                *name = thoughts[i];
+                return true;
+            }
     }
-    span_add(out, span_from(text, done));
+}
+
+static void cut_to(struct buf *out, size_t len)
+{
+    if (out->len <= len)
+        return;
+    out->ptr[len] = '\0';
+    out->len = len;
 }
 
 bool tagged_drop_thought(struct buf *out, struct span text)
 {
-    static const struct span think = { "think", 5 };
-    static const struct span thinking = { "thinking", 8 };
-    struct buf once = { 0 };
-    drop_blocks(&once, text, think);
-    drop_blocks(out, span_of(&once), thinking);
-    buf_free(&once);
-    return !out->is_full;
+    struct tag tag;
+    struct span name;
+    size_t start = out->len;
+    size_t done = 0;
+    while (next_thought(text, done, &name, &tag)) {
+        if (tag.is_close)
+            cut_to(out, start); /* all before it was thought as well */
+        else
+            span_add(out, span_between(text, done, tag.start));
+        done = tag.end;
+        if (tag.is_close)
+            continue;
+        if (!next_kind(text, tag.end, name, true, &tag))
+            return !out->is_full;
+        done = tag.end;
+    }
+    return span_add(out, span_from(text, done));
 }
 
 bool tagged_find(struct span text, struct span name, struct span *content)

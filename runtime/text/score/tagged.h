@@ -1,9 +1,9 @@
 /* tagged.h - the answer a reply marks with a tag, as in <answer>Ada</answer>.
  *
  * Tags are a name in angle brackets, in any case, without blanks or attributes.
- * What a model thinks aloud is not what it answers: text in <think> or <thinking>
- * blocks does not count, nor does what follows one that never ends, nor what
- * stands before an end whose start the chat template swallowed. */
+ * What a model thinks aloud is not what it answers: text in <think>, <thinking>,
+ * <thought> or <reasoning> blocks does not count, nor does what follows one that
+ * never ends, nor what stands before an end whose start the chat template swallowed. */
 #pragma once
 #include "text/unicode.h"
 
