@@ -62,7 +62,8 @@ function Game:steps() end
 function Game:progress() end
 
 --- A shortest sequence of commands from here to the goal; the game does not move. `nodes`
---- in the list is how many states were looked at.
+--- in the list is how many states were looked at. Nothing else runs meanwhile: some
+--- milliseconds for a kitchen, up to minutes for a game made to be hard.
 ---@param options {max_nodes: integer?}? 100,000 states unless said otherwise
 ---@return string[]? commands
 ---@return skillopt.Err? err kind "limit" when the states do not suffice, else "data"

@@ -15,6 +15,7 @@
     X(limit)                                                                             \
     X(lines)                                                                             \
     X(lock)                                                                              \
+    X(model)                                                                             \
     X(reply)                                                                             \
     X(rng)                                                                               \
     X(score)                                                                             \

@@ -1,22 +1,27 @@
-/* rt_http.c - rt.http: one request, waited for. */
-#include "base/mem.h"
+/* rt_http.c - one HTTP request, waited for. */
 #include "host/bind.h"
 #include "host/modules.h"
+#include "host/sink.h"
 #include "host/task.h"
 #include "io/http.h"
 #include <lauxlib.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define CALL_TYPE "rt.http.call"
+#define DOWN_TYPE "rt.http.down"
 
-enum { HEADERS_MAX = 100 };
+enum { HEADERS_MAX = 64 };
+#define TIME_MAX_S 1e7
+#define BODY_MAX   ((lua_Integer)1 << 30)
 
-/* Lives on the stack of the waiting task; the body is kept by the options table. */
+/* Userdata: owned by the waiting coroutine's stack, where the body lies as well. */
 struct call {
-    struct wait wait;
     struct http_call *http;
-    char **headers; /* lines, NULL behind the last */
+    struct wait wait;
+    const struct sink_type *sink;
+    void *sink_self;
 };
 
 static void call_done(void *arg)
@@ -24,153 +29,206 @@ static void call_done(void *arg)
     task_wake(&((struct call *)arg)->wait);
 }
 
-static void call_close(struct call *c)
+static enum http_next call_chunk(void *arg, int status, const char *p, size_t n)
+{
+    struct call *c = arg;
+    return c->sink->feed(c->sink_self, status, p, n);
+}
+
+static void call_drop(struct call *c)
 {
     http_call_free(c->http);
     c->http = NULL;
-    for (size_t i = 0; c->headers && c->headers[i]; i++)
-        mem_free(c->headers[i]);
-    mem_free(c->headers);
-    c->headers = NULL;
-}
-
-static int call_release(lua_State *L)
-{
-    call_close(luaL_checkudata(L, 1, CALL_TYPE));
-    return 0;
 }
 
 static void call_cancel(struct wait *w)
 {
-    struct call *c = (struct call *)((char *)w - offsetof(struct call, wait));
-    http_call_free(c->http);
-    c->http = NULL;
+    call_drop((struct call *)((char *)w - offsetof(struct call, wait)));
 }
 
-static char *header_line(lua_State *L, const char *name, const char *value)
+static int call_release(lua_State *L)
 {
-    size_t n;
-    lua_pushfstring(L, "%s: %s", name, value);
-    const char *line = lua_tolstring(L, -1, &n);
-    char *copy = mem_copy(line, n);
-    lua_pop(L, 1);
-    return copy;
+    call_drop(luaL_checkudata(L, 1, CALL_TYPE));
+    return 0;
 }
 
-/* Field `headers` of the table at 1: a table name -> value. */
-static void read_headers(lua_State *L, struct call *c)
+/* --- the request ---------------------------------------------------------------- */
+
+static int compare_lines(const void *a, const void *b)
 {
-    if (lua_getfield(L, 1, "headers") == LUA_TNIL) {
-        lua_pop(L, 1);
-        return;
-    }
-    luaL_argcheck(L, lua_istable(L, -1), 1, "headers must be a table");
-    c->headers = mem_new_array(HEADERS_MAX + 1, sizeof *c->headers);
+    return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Replace a frozen table on top by its content. */
+static void thaw(lua_State *L)
+{
+    if (luaL_getmetafield(L, -1, "__frozen") != LUA_TNIL)
+        lua_replace(L, -2);
+}
+
+/* The lines stay on the stack; sorted, so that equal requests are equal bytes. */
+static void read_headers(lua_State *L, int index, const char *lines[HEADERS_MAX + 1])
+{
     size_t n = 0;
+    lines[0] = NULL;
+    if (lua_getfield(L, index, "headers") == LUA_TNIL)
+        return;
+    if (lua_type(L, -1) != LUA_TTABLE)
+        luaL_argerror(L, index, "option 'headers' must be a table");
+    luaL_checkstack(L, HEADERS_MAX + 8, "too many headers");
+    thaw(L);
+    int table = lua_gettop(L);
     lua_pushnil(L);
-    while (lua_next(L, -2)) { /* headers name value */
-        bool ok = lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TSTRING;
-        luaL_argcheck(L, ok && n < HEADERS_MAX, 1,
-                      "headers map names to texts, at most 100");
-        c->headers[n++] = header_line(L, lua_tostring(L, -2), lua_tostring(L, -1));
-        lua_pop(L, 1);
+    while (lua_next(L, table)) { /* ... lines, name, value */
+        if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TSTRING)
+            luaL_argerror(L, index, "headers are names with texts");
+        if (n == HEADERS_MAX)
+            luaL_argerror(L, index, "too many headers");
+        if (strlen(lua_tostring(L, -1)) != lua_rawlen(L, -1))
+            luaL_argerror(L, index, "a header has a zero byte");
+        lines[n++] =
+            lua_pushfstring(L, "%s: %s", lua_tostring(L, -2), lua_tostring(L, -1));
+        lua_replace(L, -2); /* ... lines, name, line */
+        lua_insert(L, -2);
     }
-    lua_pop(L, 1);
+    lines[n] = NULL;
+    qsort(lines, n, sizeof lines[0], compare_lines);
 }
 
-static void push_result(lua_State *L, const struct http_result *r)
+static void read_sink(lua_State *L, int index, struct call *c)
 {
-    lua_createtable(L, 0, 6);
-    lua_pushinteger(L, r->status);
-    lua_setfield(L, -2, "status");
-    lua_pushlstring(L, r->body, r->body_len);
-    lua_setfield(L, -2, "body");
-    lua_pushnumber(L, r->total_s);
-    lua_setfield(L, -2, "elapsed_s");
-    lua_pushboolean(L, r->is_reused);
-    lua_setfield(L, -2, "is_reused");
-    lua_createtable(L, 0, (int)r->header_count);
+    if (lua_getfield(L, index, "into") == LUA_TNIL)
+        return;
+    if (lua_type(L, -1) != LUA_TUSERDATA ||
+        luaL_getmetafield(L, -1, SINK_FIELD) != LUA_TLIGHTUSERDATA)
+        luaL_argerror(L, index, "option 'into' must be a stream parser");
+    c->sink = lua_touserdata(L, -1);
+    c->sink_self = lua_touserdata(L, -2);
+    lua_pop(L, 1); /* the parser stays on the stack */
+}
+
+static void read_request(lua_State *L, int index, struct http_request *r)
+{
+    static const char *const names[] = {
+        "body",    "connect_timeout_s",
+        "headers", "idle_timeout_s",
+        "into",    "max_body",
+        "method",  "timeout_s",
+        "url",     NULL,
+    };
+    luaL_checktype(L, index, LUA_TTABLE);
+    bind_opts(L, index, names);
+    r->url = bind_opt_text(L, index, "url", NULL, NULL);
+    luaL_argcheck(L, r->url, index, "option 'url' is missing");
+    r->method = bind_opt_text(L, index, "method", NULL, NULL);
+    r->body = bind_opt_text(L, index, "body", NULL, &r->body_len);
+    r->timeout_s = bind_opt_number(L, index, "timeout_s", 0, 0, TIME_MAX_S);
+    r->connect_timeout_s =
+        bind_opt_number(L, index, "connect_timeout_s", 0, 0, TIME_MAX_S);
+    r->idle_timeout_s = bind_opt_number(L, index, "idle_timeout_s", 0, 0, TIME_MAX_S);
+    r->max_body = (size_t)bind_opt_integer(L, index, "max_body", 0, 0, BODY_MAX);
+}
+
+/* --- the answer ----------------------------------------------------------------- */
+
+/* A name that comes again has its values joined by a comma. */
+static void push_headers(lua_State *L, const struct http_result *r)
+{
     const char *p = r->headers;
+    lua_createtable(L, 0, (int)r->header_count);
     for (size_t i = 0; i < r->header_count; i++) {
         const char *value = p + strlen(p) + 1;
-        if (lua_getfield(L, -1, p) == LUA_TNIL) { /* the first of a name counts */
+        lua_pushstring(L, p);
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, -3) == LUA_TNIL) /* t name old */
             lua_pushstring(L, value);
-            lua_setfield(L, -3, p);
-        }
-        lua_pop(L, 1);
+        else
+            lua_pushfstring(L, "%s, %s", lua_tostring(L, -1), value);
+        lua_replace(L, -2);
+        lua_rawset(L, -3);
         p = value + strlen(value) + 1;
     }
-    lua_setfield(L, -2, "headers");
+}
+
+static void set_number(lua_State *L, const char *name, double n)
+{
+    lua_pushnumber(L, n);
+    lua_setfield(L, -2, name);
+}
+
+static void set_integer(lua_State *L, const char *name, lua_Integer n)
+{
+    lua_pushinteger(L, n);
+    lua_setfield(L, -2, name);
+}
+
+static void set_figures(lua_State *L, const struct http_result *r)
+{
+    set_number(L, "elapsed_s", r->total_s);
+    set_number(L, "first_byte_s", r->first_byte_s);
+    set_number(L, "connect_s", r->connect_s);
+    set_integer(L, "bytes_in", (lua_Integer)r->bytes_in);
+    set_integer(L, "bytes_out", (lua_Integer)r->bytes_out);
 }
 
 static int request_k(lua_State *L, int status, lua_KContext ctx)
 {
     struct call *c = (struct call *)ctx;
-    struct http_result result;
-    struct err e = { 0 };
-    bool ok = http_call_result(c->http, &result, &e);
-    if (ok)
-        push_result(L, &result);
-    call_close(c);
-    return ok ? 1 : bind_err(L, &e);
-}
-
-/* request{url, method, headers, body, timeout_s, connect_timeout_s, idle_timeout_s,
- * max_body} -> {status, headers, body, elapsed_s, is_reused} | nil, err */
-static int l_request(lua_State *L)
-{
-    static const char *const names[] = {
-        "url",
-        "method",
-        "headers",
-        "body",
-        "timeout_s",
-        "connect_timeout_s",
-        "idle_timeout_s",
-        "max_body",
-        NULL,
-    };
-    luaL_checktype(L, 1, LUA_TTABLE);
-    bind_opts(L, 1, names);
-    task_check(L);
-    lua_settop(L, 1);
-    struct call *c = bind_new(L, CALL_TYPE, sizeof *c);
-    read_headers(L, c);
-    struct http_request r = {
-        .url = bind_opt_text(L, 1, "url", NULL, NULL),
-        .method = bind_opt_text(L, 1, "method", NULL, NULL),
-        .headers = (const char *const *)c->headers,
-        .timeout_s = bind_opt_number(L, 1, "timeout_s", 0, 0, 1e6),
-        .connect_timeout_s = bind_opt_number(L, 1, "connect_timeout_s", 0, 0, 1e6),
-        .idle_timeout_s = bind_opt_number(L, 1, "idle_timeout_s", 0, 0, 1e6),
-        .max_body =
-            (size_t)bind_opt_integer(L, 1, "max_body", 0, 0, (lua_Integer)1 << 32),
-        .done = call_done,
-        .arg = c,
-    };
-    luaL_argcheck(L, r.url, 1, "url is missing");
-    r.body = bind_opt_text(L, 1, "body", NULL, &r.body_len);
-    c->wait.cancel = call_cancel;
-    struct err e = { 0 };
-    c->http = http_start(&r, &e);
-    if (!c->http)
+    struct http_result r;
+    struct err e;
+    if (!http_call_result(c->http, &r, &e)) {
+        call_drop(c);
         return bind_err(L, &e);
-    return task_park(L, &c->wait, request_k, (lua_KContext)c);
-}
-
-/* in_flight() -> integer */
-static int l_in_flight(lua_State *L)
-{
-    lua_pushinteger(L, (lua_Integer)http_in_flight());
+    }
+    lua_createtable(L, 0, 8);
+    set_integer(L, "status", r.status);
+    push_headers(L, &r);
+    lua_setfield(L, -2, "headers");
+    if (!c->sink) {
+        lua_pushlstring(L, r.body, r.body_len);
+        lua_setfield(L, -2, "body");
+    }
+    set_figures(L, &r);
+    call_drop(c);
     return 1;
 }
 
-static const luaL_Reg functions[] = { { "request", l_request },
-                                      { "in_flight", l_in_flight },
-                                      { NULL, NULL } };
+/* http.request{url = ..., ...} */
+static int l_request(lua_State *L)
+{
+    struct http_request r = { .done = call_done };
+    const char *lines[HEADERS_MAX + 1];
+    struct err e;
+    lua_settop(L, 1);
+    read_request(L, 1, &r);
+    task_check(L);
+    lua_getfield(L, 1, "body"); /* the option table may change while we wait */
+    struct call *c = bind_new(L, CALL_TYPE, sizeof *c);
+    c->wait.cancel = call_cancel;
+    read_sink(L, 1, c);
+    read_headers(L, 1, lines);
+    r.arg = c;
+    r.headers = lines;
+    r.on_chunk = c->sink ? call_chunk : NULL;
+    c->http = http_start(&r, &e);
+    if (!c->http)
+        return e.kind == ERR_USAGE ? luaL_argerror(L, 1, e.message) : bind_err(L, &e);
+    return task_park(L, &c->wait, request_k, (lua_KContext)c);
+}
+
+/* Made before any call, so collected after all of them when the state closes. */
+static int take_down(lua_State *L)
+{
+    http_fini();
+    return 0;
+}
 
 int luaopen_rt_http(lua_State *L)
 {
+    static const luaL_Reg functions[] = { { "request", l_request }, { NULL, NULL } };
+    bind_type(L, DOWN_TYPE, NULL, take_down);
+    bind_new(L, DOWN_TYPE, 1);
+    luaL_ref(L, LUA_REGISTRYINDEX);
     bind_type(L, CALL_TYPE, NULL, call_release);
     luaL_newlib(L, functions);
     return 1;

@@ -481,6 +481,14 @@ static void equal_texts(void)
     check_commands(g, "go");
     CHECK_TEXT(step(g, "go"), "a");
     game_close(g);
+    g = make(DOMAIN("(:predicates (p) (q)) (:action one :effect (p)) "
+                    "(:action two :effect (q))"),
+             INTRO("go") ACT("two", "go") ACT("one", "go"),
+             PROBLEM("(:init) (:goal (p))"));
+    check_commands(g, "go");
+    step(g, "go");
+    CHECK(game_won(g));
+    game_close(g);
 }
 
 /* Four variables over a thousand objects would be searched for hours. */
@@ -500,6 +508,46 @@ static void too_much_work(void)
     CHECK_TEXT(fault.message, "made.json: the game takes too much work");
     CHECK_INT(fault.kind, ERR_LIMIT);
     buf_free(&problem);
+}
+
+static void too_many_commands(void)
+{
+    struct buf problem = { 0 };
+    buf_add_text(&problem,
+                 "(define (problem p) (:domain d) (:init) (:goal (and)) (:objects");
+    for (int i = 0; i < 257; i++)
+        buf_add_format(&problem, " o%d", i);
+    buf_add_text(&problem, "))");
+    CHECK(!make(DOMAIN("(:predicates (p ?x ?y)) (:action a :parameters (?x ?y) "
+                       ":effect (p ?x ?y))"),
+                INTRO("go") ACT("a", "a"), buf_text(&problem)));
+    CHECK_TEXT(fault.message, "made.json: more than 65536 commands are possible");
+    buf_free(&problem);
+}
+
+/* Each part is named by its key in the file. */
+static void faulty_parts(void)
+{
+    CHECK(!make("(define)", "", ""));
+    CHECK_TEXT(fault.message,
+               "made.json, pddl_domain, line 1: (define (domain NAME) ...) is "
+               "expected");
+    CHECK(!make(DOMAIN(""), "x", ""));
+    CHECK_TEXT(fault.message,
+               "made.json, grammar, line 1: grammar or action is expected");
+    CHECK(!make(DOMAIN(""), INTRO("go"), "(define)"));
+    CHECK_TEXT(fault.message, "made.json, pddl_problem, line 1: the (problem NAME) is "
+                              "missing");
+}
+
+static void small_games(void)
+{
+    struct game *g = attic(NULL);
+    CHECK(game_own_bytes(g) > 1000);
+    CHECK(game_own_bytes(g) < 20000);
+    CHECK(game_shared_bytes(g) > 10000);
+    CHECK(game_own_bytes(g) + game_shared_bytes(g) < 200000);
+    game_close(g);
 }
 
 /* A query whose types stand for too many combinations is refused, not searched. */
@@ -576,6 +624,9 @@ int main(void)
               undeclared_constant);
     check_run("of two ways to one command the first counts", equal_texts);
     check_run("a game that would search for hours is refused", too_much_work);
+    check_run("more than 65,536 commands are refused", too_many_commands);
+    check_run("a fault in any part of the file is said with its place", faulty_parts);
+    check_run("a game takes less than 200 KB", small_games);
     check_run("queries over too many types are refused", too_many_signatures);
     check_run("after a fault a game can be reset", after_a_fault);
     check_run("names are numbered downwards among objects with facts", names_by_facts);

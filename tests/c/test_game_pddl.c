@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "check.h"
 #include "game/pddl.h"
+#include <stdio.h>
 #include <string.h>
 
 #define PREDICATES    "(:predicates (p ?x) (q ?x ?y) (r))"
@@ -257,6 +258,52 @@ static void bad_effects(void)
                DOMAIN(1, "the predicate and is not declared"));
 }
 
+/* The message for a domain with a piece that is there once too often. */
+static const char *crowded(const char *before, const char *piece, int count,
+                           const char *after)
+{
+    struct buf text = { 0 };
+    static char message[ERR_MESSAGE_MAX];
+    buf_add_text(&text, before);
+    for (int i = 0; i < count; i++) {
+        buf_add_text(&text, piece);
+        buf_add_format(&text, "%d)", i);
+    }
+    buf_add_text(&text, after);
+    snprintf(message, sizeof message, "%s", domain_fault(buf_text(&text)));
+    buf_free(&text);
+    return message;
+}
+
+static void crowds(void)
+{
+    CHECK_TEXT(crowded("(define (domain d) (:functions", "(x", 300, "))"), "it was read");
+    CHECK_TEXT(crowded("(define (domain d) (:predicates", "(x", 1025, "))"),
+               DOMAIN(1, "more than 1024 predicates"));
+    CHECK_TEXT(crowded("(define (domain d)", "(:action x", 257, ")"),
+               DOMAIN(1, "more than 256 actions"));
+    CHECK_TEXT(crowded("(define (domain d) (:predicates (p ?x)) (:action a :effect (and",
+                       "(p x", 257, ")))"),
+               DOMAIN(1, "more than 256 effects"));
+}
+
+static void long_lists(void)
+{
+    struct buf types = { 0 }, parameters = { 0 };
+    buf_add_text(&types, "(define (domain d) (:types");
+    for (int i = 0; i < 256; i++)
+        buf_add_format(&types, " t%d", i);
+    buf_add_text(&types, "))");
+    CHECK_TEXT(domain_fault(buf_text(&types)), DOMAIN(1, "more than 256 types"));
+    buf_add_text(&parameters, "(define (domain d) (:action a :parameters (");
+    for (int i = 0; i < 17; i++)
+        buf_add_format(&parameters, " ?v%d", i);
+    buf_add_text(&parameters, ")))");
+    CHECK_TEXT(domain_fault(buf_text(&parameters)), DOMAIN(1, "more than 16 parameters"));
+    buf_free(&types);
+    buf_free(&parameters);
+}
+
 static void too_many_variables(void)
 {
     struct buf text = { 0 };
@@ -384,6 +431,8 @@ int main(void)
     check_run("actions with unknown or double parts are refused", bad_actions);
     check_run("conditions that make no sense are refused", bad_conditions);
     check_run("effects that make no sense are refused", bad_effects);
+    check_run("too many predicates, actions or effects are refused", crowds);
+    check_run("too many types or parameters are refused", long_lists);
     check_run("an action has at most 64 variables", too_many_variables);
     check_run("objects are numbered by name, facts are a set", objects_in_order);
     check_run("problems with missing, double or unknown sections are refused",

@@ -247,6 +247,41 @@ static void hopeless(void)
     game_close(g);
 }
 
+/* The same with ten lamps more, which double the states each. */
+static void many_states(void)
+{
+    struct game_plan plan;
+    struct game *g = make(
+        "(define (domain d) (:predicates (p) (q) (on ?x)) "
+        "(:action a :effect (and (p) (not (q)))) (:action b :effect (and (q) (not (p)))) "
+        "(:action flip :parameters (?x) :effect (and (when (on ?x) (not (on ?x))) "
+        "(when (not (on ?x)) (on ?x)))))",
+        INTRO ACT("a", "a") ACT("b", "b") ACT("flip", "flip {x.id}"),
+        "(define (problem x) (:domain d) (:objects a b c d e f g h i j) (:init) "
+        "(:goal (and (p) (q) (forall (?x) (on ?x)))))");
+    CHECK(!solve(g, 100000, &plan));
+    CHECK_INT(fault.kind, ERR_DATA);
+    CHECK_INT(plan.nodes, 3 * 1024);
+    game_plan_free(&plan);
+    game_close(g);
+}
+
+/* "go" means the first of the two actions, so the second can never be performed. */
+static void ambiguous(void)
+{
+    struct game_plan plan;
+    struct game *g =
+        make("(define (domain d) (:predicates (p) (q)) (:action a :effect (p)) "
+             "(:action b :effect (q)))",
+             INTRO ACT("a", "go") ACT("b", "go"),
+             "(define (problem x) (:domain d) (:init) (:goal (q)))");
+    CHECK_INT(game_command_count(g), 1);
+    CHECK(!solve(g, 1000, &plan));
+    CHECK_TEXT(fault.message, "made: a needed action has no command of its own");
+    game_plan_free(&plan);
+    game_close(g);
+}
+
 /* The blank at the end of "cup " is trimmed away, so the shorter way cannot be typed. */
 static void typeable(void)
 {
@@ -371,6 +406,8 @@ int main(void)
     check_run("a game that is won needs no command", won_already);
     check_run("a goal out of reach is said so", impossible);
     check_run("a goal that only trying can refute is said so", hopeless);
+    check_run("a search through thousands of states ends", many_states);
+    check_run("an action that shares its command with another is said so", ambiguous);
     check_run("solutions consist of commands that can be typed", typeable);
     check_run("conditional effects and alternatives are planned for", conditional);
     check_run("a game too large to be searched is a limit", large);
