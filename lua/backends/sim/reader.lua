@@ -9,6 +9,14 @@ local function words_of(s)
   return list
 end
 
+-- Words that hold sentences together say little about what is meant.
+local SMALL <const> = {}
+for word in ([[a an and are at been by did do does for from had has have in is it its no not of on or
+    that the their this to was were what when where which who whose with]]):gmatch "%a+" do
+  SMALL[word] = true
+end
+local SMALL_WEIGHT <const>, STRANGER <const> = 0.05, 0.1
+
 --- 1 for the same word, less for words with one stem.
 local function likeness(a, b)
   if a == b then return 1 end
@@ -57,7 +65,18 @@ local function overlaps(question, texts)
       total = total + found[i]
     end
     for i in ipairs(texts) do
-      if total > 0 then sums[i] = sums[i] + found[i] * found[i] / total end
+      local weight = SMALL[word] and SMALL_WEIGHT or 1
+      if total > 0 then sums[i] = sums[i] + weight * found[i] * found[i] / total end
+    end
+  end
+  return sums
+end
+
+--- Take a little off for each word of a label that the question does not have.
+local function without_strangers(sums, question, texts)
+  for i, list in ipairs(texts) do
+    for _, word in ipairs(list) do
+      if not SMALL[word] and best_likeness(word, question) == 0 then sums[i] = sums[i] - STRANGER end
     end
   end
   return sums
@@ -80,6 +99,20 @@ local function rest_of(question, heading)
   return rest
 end
 
+--- The question of a text, its last line that ends with "?", and the text around it.
+---@param content string
+---@return string? question
+---@return string rest
+function M.question(content)
+  local question, first, last
+  for from, line, to in ("\n" .. content .. "\n"):gmatch "\n()([^\n]*)()%f[\n]" do
+    if line:find "%?%s*$" then question, first, last = line, from, to end
+  end
+  if not question then return nil, content end
+  local rest = content:sub(1, first - 2) .. "\n" .. content:sub(last - 1)
+  return (question:gsub("^%s*[Qq]uestion:%s*", ""):gsub("%s+$", "")), rest
+end
+
 ---@class sim.Reading
 ---@field label string
 ---@field value string
@@ -96,7 +129,7 @@ function M.read(context, question)
   for i, record in ipairs(records) do headings[i] = record.heading end
   local record = records[largest(overlaps(asked, headings))]
   for i, line in ipairs(record.lines) do labels[i] = line.words end
-  local sums = overlaps(rest_of(asked, record.heading), labels)
+  local sums = without_strangers(overlaps(rest_of(asked, record.heading), labels), asked, labels)
   local at = largest(sums)
   local line = record.lines[at]
   sums[at] = -1
