@@ -161,7 +161,9 @@ function M.run(ctx, state, opt)
     tests = test(ctx, state, opt)
   end
   local out = summary(state, final or { hard = json.null, soft = json.null }, tests)
-  run.record("summary", record.comparable(out))
+  local decided = record.comparable(out)
+  decided.config = nil -- where and how it ran is no decision
+  run.decide("summary", decided)
   run.write("summary.json", json.encode(out, { indent = true, keys = SUMMARY_KEYS }), { sync = true })
   run.result = { summary = out, tests = tests, state = state }
   run.flush_events()

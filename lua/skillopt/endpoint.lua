@@ -66,8 +66,8 @@ end
 local function attempt(self, request, deadline_s)
   local known, backend = self.known, self.backend
   local protocol = backend.protocol
-  local body, build_err = protocol.build(request, known.quirks)
-  if not body then return nil, build_err end
+  local body, tokens = protocol.build(request, known.quirks)
+  if not body then return nil, tokens end
   local answer, err
   if backend.handle then
     answer, err = backend.handle(body, self.settings)
@@ -75,7 +75,7 @@ local function attempt(self, request, deadline_s)
     answer, err = backend.send(body, self.settings, deadline_s)
   end
   if not answer then return nil, err end
-  return protocol.parse(answer.status, answer.headers, answer.body)
+  return protocol.parse(answer.status, answer.headers, answer.body, { prompt_tokens = tokens })
 end
 
 -- What the limiter learns from how a call ended.
@@ -141,7 +141,7 @@ end
 ---@return table answer `{value, usage}`
 function Endpoint:ask(request, options)
   local started, tries = flow.now(), {}
-  request.seed = self.settings.sends_seed and slot_seed(options.count) or nil
+  request.seed = self.backend.sends_seed and slot_seed(options.count) or nil
   while true do
     local reply, err = send(self, request, options)
     if reply then

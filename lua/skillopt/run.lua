@@ -174,8 +174,8 @@ local function make_record(run)
   --- Decisions found equal to those on record.
   function run.decisions_compared() return compared end
 
-  --- Put a decision on record and write it as a file.
-  function run.record(name, value)
+  --- Put a decision on record, or compare it with the one that is there.
+  function run.decide(name, value)
     local slot = task.slot()
     local id = digest.sha256(json.canonical(record.comparable(value)))
     local n = run.journal:find("decision", slot, name)
@@ -188,8 +188,14 @@ local function make_record(run)
       local ok, err = run.journal:put("decision", slot, name, id)
       if not ok then error(err, 0) end
     end
-    run.write((slot == "" and "" or slot .. "/") .. name .. ".json", record.file_text(name, value))
     task.event { event = "decision", slot = slot, name = name, digest = id:sub(1, 16) }
+  end
+
+  --- The same, and write it as a file.
+  function run.record(name, value)
+    run.decide(name, value)
+    local slot = task.slot()
+    run.write((slot == "" and "" or slot .. "/") .. name .. ".json", record.file_text(name, value))
   end
 end
 

@@ -4,6 +4,7 @@
 local skillopt = require "skillopt"
 local json = require "rt.json"
 local score = require "rt.score"
+local text_of = require "rt.text"
 
 local function is_text_list(value)
   if type(value) ~= "table" or not json.is_array(value) or #value == 0 then return false end
@@ -41,7 +42,7 @@ end
 local function ask(item, ctx)
   local prompt = ctx:prompt("rollout", {
     skill = ctx.skill, question = item.question,
-    context = score.cut_context(item.context, ctx.opt.context_limit),
+    context = text_of.cut_at(item.context, ctx.opt.context_limit, "[DOC]"),
   })
   local talk = ctx:conversation { system = prompt.system }
   local text = talk:ask(prompt.user).text

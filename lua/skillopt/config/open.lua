@@ -76,6 +76,13 @@ function M.configs()
   return loader.home .. "/configs"
 end
 
+--- Read a configuration file; it is one of the run's sources.
+local function read(path)
+  local text, err = loader.read(path)
+  if text then loader.add_source(path, text) end
+  return text, err
+end
+
 local function experiment(path)
   local value = loader.user_file(path)
   if type(value) == "table" then return value end
@@ -91,7 +98,7 @@ function M.request(line)
   local is_lua = line.file and line.file:find "%.lua$"
   return {
     file = line.file, args = line.assignments, env = os.getenv, dotenv = file.read ".env",
-    table = is_lua and experiment(line.file) or nil, read = file.read,
+    table = is_lua and experiment(line.file) or nil, read = read,
     configs = M.configs(), cwd = file.absolute ".",
     load = M.loader(folders),
   }

@@ -16,6 +16,7 @@ function M.source_name(path, folder)
   if path:sub(1, #loader.home + 1) == loader.home .. "/" then
     return "@" .. path:sub(#loader.home + 2)
   end
+  if folder == "." and not path:find "^%.?/" then return "./" .. path end
   if path:sub(1, #folder + 1) == folder .. "/" then return "./" .. path:sub(#folder + 2) end
   return path
 end

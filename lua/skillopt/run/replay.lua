@@ -1,6 +1,7 @@
 --- A run computed again from what its journal holds: sources, configuration, data,
 --- answers. Nothing is asked of the world, so it works on a stranger's machine.
 local config_of = require "skillopt.config"
+local digest = require "rt.digest"
 local file = require "rt.file"
 local identity = require "skillopt.run.identity"
 local journal = require "rt.journal"
@@ -66,17 +67,22 @@ local function configuration(invocation, path)
   return config
 end
 
---- What the program computes must be what lies in the folder.
-local function comparer(path, seen)
-  return function(name, text)
-    seen.files = seen.files + 1
-    if NOT_COMPARED[name] or name:find "step_record%.json$" then return end
-    local there = file.read(path .. "/" .. name)
-    if there == nil or there == text then return end
-    error({ kind = "io", differs = true, message = string.format("%s/%s differs from what the journal "
-      .. "gives", path, name), hint = "`skillopt replay` without --verify writes the files anew",
-      retry = false }, 0)
+--- Notes what the program writes; at the end each file must be what it wrote last.
+local function comparer(path)
+  local last = {}
+  local function note(name, text) last[name] = digest.sha256(text) end
+  local function finish()
+    for name, id in pairs(last) do
+      local is_compared = not NOT_COMPARED[name] and not name:find "step_record%.json$"
+      local there = is_compared and file.read(path .. "/" .. name)
+      if there and digest.sha256(there) ~= id then
+        error({ kind = "io", retry = false,
+          message = string.format("%s/%s is not what the journal gives", path, name),
+          hint = "`skillopt replay` without --verify writes the files anew" }, 0)
+      end
+    end
   end
+  return note, finish
 end
 
 local function prepare(j, path, invocation, known)
@@ -99,6 +105,11 @@ local function outcome_of(run, ok, err, ended)
   error(err, 0)
 end
 
+local function with_traceback(err)
+  if type(err) ~= "string" then return err end
+  return { kind = "bug", message = err, traceback = debug.traceback("", 2) }
+end
+
 --- Replay the run in `path`. With `verify` or `shuffle` nothing is written: what is
 --- computed is compared with the decisions on record and with the files.
 ---@async
@@ -116,14 +127,14 @@ function M.run(path, opt)
   local known = read_json(j, need(j, "open", "", "identity", "identity"))
   local invocation = read_json(j, need(j, "open", "", "invocation", "command"))
   local run = prepare(j, path, invocation, known)
+  local note, finish = comparer(path)
   local looks = opt.verify or opt.shuffle
   run_of.attach(run, { journal = j, path = path, is_replay = true, disorder = opt.shuffle, quiet = true,
-    compare = looks and comparer(path, { files = 0 }) or nil })
+    compare = looks and note or nil })
   local ended = j:find("value", "", "end") ~= nil
-  local ok, why = xpcall(run_of.train, function(e)
-    return type(e) == "string" and { kind = "bug", message = e, traceback = debug.traceback("", 2) } or e
-  end, run)
+  local ok, why = xpcall(run_of.train, with_traceback, run)
   j:close()
+  if ok and looks then finish() end
   return outcome_of(run, ok, why, ended)
 end
 

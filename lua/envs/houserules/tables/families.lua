@@ -9,6 +9,13 @@ return {
       { "{yyyy}/{m}/{d}" }, { "{dd}{MON}{yy}" }, { "{yyyy}{mm}{dd}" }, { "{d}. {m}. {yyyy}" },
     },
   },
+  due = {
+    kind = "date", ruled = true, raw = "{d} {Month} {yyyy}",
+    forms = {
+      { "by {yyyy}-{mm}-{dd}" }, { "{d} {Mon} {yyyy}" }, { "before {dd}.{mm}.{yy}" }, { "{Month} {yyyy}" },
+      { "{mm}-{yyyy}" },
+    },
+  },
   person = {
     kind = "person", ruled = true, raw = "{Given} {Family}",
     forms = {
@@ -35,6 +42,13 @@ return {
     forms = {
       { "{n} cm", factor = 100 }, { "{n} mm", factor = 1000 }, { "{n} dm", factor = 10 },
       { "{n} m", point = "," }, { "m {n}" }, { "{n} ells", factor = 2.5 },
+    },
+  },
+  height = {
+    kind = "number", ruled = true, raw = "{n} m", least = 11, most = 425, decimals = 1,
+    forms = {
+      { "{n} cm high", factor = 100 }, { "h {n}" }, { "{n} hands", factor = 10 }, { "{n} m", point = "," },
+      { "{n} mm", factor = 1000 },
     },
   },
   duration = {
