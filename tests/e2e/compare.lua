@@ -3,6 +3,7 @@
 local file = require "rt.file"
 local json = require "rt.json"
 local record = require "skillopt.record"
+local schema = require "skillopt.schema"
 local stdout = require "rt.stdout"
 
 local IGNORED = { ["journal.db"] = true, ["journal.db-wal"] = true, ["journal.head"] = true,
@@ -29,14 +30,21 @@ local function card(value)
   return { version = value.version, identity = value.identity, config = config }
 end
 
+--- The flat configuration without what says where and how a run works.
+local function results_only(flat)
+  for _, key in ipairs(schema.core.list) do
+    local name = key.flat or key.name:match "^env%.(.+)$"
+    if name and key.class ~= "result" then flat[name] = nil end
+  end
+  return flat
+end
+
 local function normal(path, text)
   if path:find "%.json$" == nil then return text end
   local value = assert(json.decode(text))
   if path == "/run.json" then value = card(value) end
-  if path == "/config.json" or path == "/summary.json" then
-    local flat = path == "/summary.json" and value.config or value
-    for _, name in ipairs { "out_root", "calls_in_flight", "workers" } do flat[name] = nil end
-  end
+  if path == "/config.json" then value = results_only(value) end
+  if path == "/summary.json" then value.config = results_only(value.config) end
   return json.encode(record.comparable(value))
 end
 

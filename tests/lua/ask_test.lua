@@ -131,8 +131,11 @@ test("what the check function refuses twice is malformed", function(t)
   t.equal({ value, err.kind }, { nil, "parse" })
 end)
 
-test("false and an empty list are values, not failures", function(t)
-  t.equal(ask(place { "[]" }, { array = true, want = false }), {})
+test("an empty list is a value where lists are allowed", function(t)
+  local value = scene.at(place { "[]" }, function(ctx)
+    return ctx:ask { prompt = "judge", inputs = { notes = "n" }, array = true }
+  end)
+  t.equal(value, {})
 end)
 
 test("an array counts only where it is allowed", function(t)
