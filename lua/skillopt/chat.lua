@@ -28,18 +28,25 @@ end
 
 ---------------------------------------------------------------- logical request
 
+local function check_text(value)
+  if type(value) ~= "string" and not skill.is_skill(value) then
+    error(string.format("a message must be text, got %s", type(value)), 5)
+  end
+  return skill.text(value)
+end
+
 local function part_of(part)
   if type(part) ~= "table" or (part.text == nil) == (part.image == nil) then
     error("a part of a message is {text = ...} or {image = bytes, type = ...}", 4)
   end
-  if part.text then return { text = skill.text(part.text) } end
+  if part.text then return { text = check_text(part.text) } end
   return { image = part.image, type = part.type or "image/png", detail = part.detail or "auto" }
 end
 
 local function content_of(content)
   if content == nil then return json.array {} end
-  if type(content) == "string" or skill.is_skill(content) then
-    return json.array { { text = skill.text(content) } }
+  if type(content) ~= "table" or skill.is_skill(content) then
+    return json.array { { text = check_text(content) } }
   end
   local parts = json.array {}
   for i, part in ipairs(content) do parts[i] = part_of(part) end
@@ -73,13 +80,22 @@ local function messages_of(opt)
   return list
 end
 
+--- A schema whose properties are an object even when there are none.
+local function parameters_of(schema)
+  local out = { type = "object", properties = json.object {} }
+  for k, v in pairs(schema or {}) do
+    if k ~= "properties" or next(v) ~= nil then out[k] = v end
+  end
+  return out
+end
+
 local function tools_of(tools)
   if not tools or #tools == 0 then return nil end
   local out = json.array {}
   for i, tool in ipairs(tools) do
     out[i] = {
       name = tool.name, description = tool.description or "",
-      parameters = tool.parameters or { type = "object", properties = json.object {} },
+      parameters = parameters_of(tool.parameters),
     }
   end
   return out
@@ -162,7 +178,8 @@ local function note_reply(request, stored)
   local messages = request.messages
   local has_system = messages[1].role == "system"
   locals.replies[#locals.replies + 1] = {
-    role = "assistant", content = stored.text, tool_calls = stored.tool_calls,
+    role = "assistant", content = stored.text,
+    tool_calls = stored.tool_calls and #stored.tool_calls > 0 and stored.tool_calls or nil,
     system = has_system and text_of_message(messages[1]) or "",
     user = text_of_message(messages[has_system and 2 or 1]),
   }
@@ -181,7 +198,7 @@ local function ask_once(place, endpoint, opt, max_tokens)
   end, bodies)
   run.tally(endpoint.role, stage, stored)
   if stored.error then return nil, stored.error end
-  if place.item then note_reply(request, stored) end
+  if place.item and endpoint.role == "target" then note_reply(request, stored) end
   return finished(stored)
 end
 
@@ -214,6 +231,14 @@ local function answer_error(err)
   return { kind = err.kind, message = err.message, retry = false }
 end
 
+local function endpoint_of(place, role)
+  role = role or place.role
+  if role ~= "target" and role ~= "optimizer" then
+    error(string.format("there is no role '%s' (target or optimizer)", tostring(role)), 4)
+  end
+  return place.run.endpoint(role)
+end
+
 --- See lua/meta/ctx.lua. `place` says for whom.
 ---@async
 ---@param place table
@@ -221,7 +246,7 @@ end
 ---@return skillopt.Reply
 function M.chat(place, opt)
   options.check(opt, M.OPTIONS, "ctx:chat")
-  local endpoint = place.run.endpoint(opt.role or place.role)
+  local endpoint = endpoint_of(place, opt.role)
   local max_tokens = opt.max_tokens or endpoint.max_tokens
   local why
   for try = 1, 2 do

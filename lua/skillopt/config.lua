@@ -108,8 +108,8 @@ function M.examine(request)
   local err
   state.layers, err = layers.collect(request, state.fault)
   if not state.layers then return nil, err end
-  local first = new_state()
-  first.layers = state.layers
+  local first = new_state() -- finds what was chosen; nothing it says is shown
+  first.layers, first.is_draft = state.layers, true
   read_layers(first, schema.core)
   local keys = with_options(state, request, first.winners)
   state.winners["env.name"] = first.winners["env.name"]

@@ -5,6 +5,11 @@ local options = require "skillopt.options"
 
 local M = {}
 
+-- A turn takes what a call takes, but for what the conversation holds.
+local ASK = {}
+for name in pairs(chat.OPTIONS) do ASK[name] = true end
+ASK.system, ASK.user, ASK.messages = nil, nil, nil
+
 local Conversation = {}
 Conversation.__index = Conversation
 
@@ -39,7 +44,7 @@ end
 function Conversation:ask(content, opt)
   if content ~= nil then self:add(content) end
   local call = { messages = self.messages, tools = self.tools, max_tokens = self.max_tokens }
-  for name, value in pairs(opt or {}) do call[name] = value end
+  for name, value in pairs(options.check(opt, ASK, "conversation:ask")) do call[name] = value end
   local reply = chat.chat(self.place, call)
   self.messages[#self.messages + 1] = reply.message
   self.turns = self.turns + 1
@@ -57,8 +62,8 @@ end
 --- What a tool says, or what was wrong with the call: both go to the model.
 ---@async
 local function result_of(tools, call, ctx, seen)
-  if seen[call.id] then return "error: this tool_call id stands twice in this message" end
-  seen[call.id] = true
+  if call.id and seen[call.id] then return "error: this tool_call id stands twice in this message" end
+  if call.id then seen[call.id] = true end
   local tool = find(tools, call.name)
   if not tool then return string.format("error: there is no tool '%s'", call.name) end
   if type(call.arguments) ~= "table" then

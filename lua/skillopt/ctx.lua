@@ -146,11 +146,11 @@ function Ctx:ask(opt)
   local filled = prompt.render(opt.prompt, opt.inputs or {}, here.prompt_folders)
   local messages = { { role = "user", content = filled.user } }
   if filled.system ~= "" then table.insert(messages, 1, { role = "system", content = filled.system }) end
-  local max_tokens = opt.max_tokens
+  local max_tokens = opt.max_tokens or here.run.endpoint(opt.role or here.role).max_tokens
   local value, fault, reply = ask_once(self, opt, messages, max_tokens)
   if value ~= nil then return value end
   if not MALFORMED[fault.kind] then error(fault, 0) end
-  if fault.kind == "truncated" and max_tokens then max_tokens = 2 * max_tokens end
+  if fault.kind == "truncated" then max_tokens = 2 * max_tokens end
   here.run.log { event = "unusable_reply", slot = task.slot(), prompt = opt.prompt,
     kind = fault.kind, message = fault.message }
   value, fault = ask_once(self, opt, second_try(messages, reply, fault, opt), max_tokens)

@@ -7,6 +7,8 @@
 local core = require "rt.task"
 local flow = require "rt.flow"
 local json = require "rt.json"
+local raw = require "rt.raw"
+local text_of = require "rt.text"
 
 local M = {}
 
@@ -67,7 +69,15 @@ local function damaged(slot, err)
     slot, err.message), hint = "restore the run folder from a copy" }
 end
 
-local function from_journal(effects, slot, key)
+local function put_bodies(effects, bodies)
+  for _, body in ipairs(bodies or {}) do
+    if not effects.journal:find("body", "", body.key) then
+      effects.journal:put("body", "", body.key, effects.scrub(body.bytes))
+    end
+  end
+end
+
+local function from_journal(effects, slot, key, bodies)
   local n = effects.journal:find("effect", slot, key)
   if n then
     effects.counts.stored = effects.counts.stored + 1
@@ -76,6 +86,7 @@ local function from_journal(effects, slot, key)
   n = effects.parent and effects.parent:find("effect", slot, key)
   if not n then return nil end
   effects.counts.copied = effects.counts.copied + 1
+  put_bodies(effects, bodies)
   return effects.journal:copy(effects.parent, n)
 end
 
@@ -127,13 +138,18 @@ function M.spent()
   return sum
 end
 
+--- Make the texts of an answer valid UTF-8 without secrets, in place: before JSON writes
+--- them, since it spells some characters of a secret differently.
+local function clean(effects, value)
+  if type(value) == "string" then return effects.scrub(text_of.fix(value)) end
+  if type(value) ~= "table" then return value end
+  for k, v in raw.next, value do value[k] = clean(effects, v) end
+  return value
+end
+
 local function store(effects, slot, key, answer, bodies)
-  for _, body in ipairs(bodies or {}) do
-    if not effects.journal:find("body", "", body.key) then
-      effects.journal:put("body", "", body.key, effects.scrub(body.bytes))
-    end
-  end
-  local bytes = effects.scrub(json.canonical(answer))
+  put_bodies(effects, bodies)
+  local bytes = json.canonical(clean(effects, answer))
   local ok, err = effects.journal:store("effect", slot, key, bytes)
   if not ok then error(err, 0) end
   return json.decode(bytes)
@@ -151,7 +167,7 @@ end
 function M.perform(effects, digest, ask, bodies)
   local slot = core.slot()
   local key, count = key_of(digest)
-  local n = from_journal(effects, slot, key)
+  local n = from_journal(effects, slot, key, bodies)
   if n then
     if effects.disorder then flow.defer() end
     return receive(read(effects, n, slot))

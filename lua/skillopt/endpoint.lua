@@ -29,7 +29,8 @@ function M.new(options)
     known = {
       limit = limit.new { max = settings.max_in_flight or 64, rpm = settings.rpm, tpm = settings.tpm },
       quirks = backend.quirks and backend.quirks(settings, options.model) or {},
-      changed = {},
+      changed = {}, -- parameters that are left out: the how manieth change that was
+      n_changes = 0,
       answered = false,
     }
     options.shared[address] = known
@@ -82,6 +83,10 @@ end
 local FAULTS = { network = "fault", timeout = "fault", server = "fault", parse = "fault",
   rate_limit = "rate_limited" }
 
+-- Tries are counted by class, as rt.limit has them.
+local CLASSES = { network = "transport", timeout = "transport", server = "transport",
+  process = "transport", sandbox = "transport" }
+
 local function outcome_of(reply, err)
   if reply then
     return { outcome = "ok", limits = reply.limits,
@@ -105,14 +110,15 @@ local function send(self, request, options)
   return reply, err
 end
 
---- A 400 that names a parameter: leave that parameter out from now on, once.
-local function adapt(self, err)
+--- A 400 that names a parameter: leave that parameter out from now on, once. A request
+--- that was on its way when another one learnt it (`n_changes` were known) goes again.
+local function adapt(self, err, n_changes)
   if err.kind ~= "bad_request" or not err.param then return false end
   local known = self.known
-  if known.changed[err.param] or not self.backend.protocol.adapt(known.quirks, err) then
-    return false
-  end
-  known.changed[err.param] = true
+  if known.changed[err.param] then return known.changed[err.param] > n_changes end
+  if not self.backend.protocol.adapt(known.quirks, err) then return false end
+  known.n_changes = known.n_changes + 1
+  known.changed[err.param] = known.n_changes
   self.log { event = "quirk", model = self.model, param = err.param, message = err.message }
   return true
 end
@@ -143,6 +149,7 @@ function Endpoint:ask(request, options)
   local started, tries = flow.now(), {}
   request.seed = self.backend.sends_seed and slot_seed(options.count) or nil
   while true do
+    local n_changes = self.known.n_changes
     local reply, err = send(self, request, options)
     if reply then
       self.known.answered = true
@@ -152,13 +159,14 @@ function Endpoint:ask(request, options)
       self.known.answered = true
       return { value = { error = { kind = err.kind, message = err.message } }, usage = err.usage }
     end
-    if not adapt(self, err) then
-      tries[err.kind] = (tries[err.kind] or 0) + 1
-      local delay = limit.retry_delay { kind = err.kind, attempt = tries[err.kind], key = core.slot(),
+    if not adapt(self, err, n_changes) then
+      local class = CLASSES[err.kind] or err.kind
+      tries[class] = (tries[class] or 0) + 1
+      local delay = limit.retry_delay { kind = err.kind, attempt = tries[class], key = core.slot(),
         retry_after_s = err.retry_after_s, elapsed_s = flow.now() - started,
         max_attempts = self.settings.max_attempts }
       if not delay then give_up(self, err) end
-      self.log { event = "retry", slot = core.slot(), stage = options.stage, attempt = tries[err.kind],
+      self.log { event = "retry", slot = core.slot(), stage = options.stage, attempt = tries[class],
         kind = err.kind, message = err.message, delay_s = delay }
       options.plane:stop()
       flow.sleep(delay)

@@ -68,6 +68,14 @@ local function log_failure(eval, rep, err)
     traceback = type(err) == "table" and err.traceback or nil }
 end
 
+--- Why a result cannot be written down, or nil.
+local function unwritable(mark)
+  local ok, why = pcall(json.encode, mark)
+  if ok then return nil end
+  why = tostring(why)
+  return { message = "the rollout's result cannot be written: " .. (why:match "%((.*)%)$" or why) }
+end
+
 --- Run the environment's rollout; never raises but for what ends the whole run.
 ---@async
 local function roll(eval, item)
@@ -86,7 +94,11 @@ local function roll(eval, item)
     return rep
   end
   local marks, err
-  if type(mark) == "table" then marks, err = evaluation.check(mark) end
+  if type(mark) == "table" then
+    marks, err = evaluation.check(mark)
+    err = err or unwritable(mark)
+    if err then marks = nil end
+  end
   if not marks then
     err = err or { message = "rollout must return a table {hard = ..., soft = ...}" }
     rep.state, rep.kind, rep.message = "failed", "data", err.message
@@ -192,12 +204,23 @@ local function write_seal(eval, jobs)
   return seal
 end
 
+--- What was answered when the seal was made must be so again: else the program has changed.
+local function check_sealed(live)
+  local job = failures(live)[1]
+  if not job then return end
+  error({ kind = job.rep.kind, fatal = true, retry = AGAIN[job.rep.kind] or false,
+    message = string.format("%s/%s fails now, but was answered when this evaluation was done: %s",
+      core.slot(), job.label, tostring(job.rep.message)) }, 0)
+end
+
 --- Answers that are not stored are asked; then the outcome is sealed.
 ---@async
 local function measure(eval, jobs)
   local live, seal = open_seal(eval, jobs)
   run_jobs(eval, live)
-  if not seal then
+  if seal then
+    check_sealed(live)
+  else
     local failed = failures(jobs)
     if not is_covered(eval, jobs, #failed) then
       run_jobs(eval, failures(jobs, true))

@@ -10,6 +10,7 @@
 local home, open_rt, version, commit = ...
 
 local raw = open_rt "raw"
+local still = open_rt("task").still
 local load = load
 local loaded = {} -- library modules by name
 local user_loaded = {} -- modules of the user's world by path
@@ -30,6 +31,7 @@ local M = { home = home, version = version, commit = commit, loaded = loaded }
 
 local function strict(env, what)
   return setmetatable(env, {
+    __metatable = "globals",
     __index = function(_, name)
       error(string.format("%s '%s' is not defined here", what, tostring(name)), 2)
     end,
@@ -81,9 +83,9 @@ local function run_file(path, name, env, world)
   if not chunk then error(message, 0) end
   sources[#sources + 1] = { path = path, text = text, world = world }
   loading[path] = true
-  local ok, value = xpcall(chunk, function(m)
+  local ok, value = xpcall(still, function(m)
     return type(m) == "string" and debug.traceback(m, 2) or m
-  end, name, path)
+  end, chunk, name, path)
   loading[path] = nil
   if not ok then error(value, 0) end
   if value == nil then value = true end
@@ -121,27 +123,32 @@ local frozen_error = function(_, key)
     .. "changes in local variables of one rollout or run", tostring(key)), 2)
 end
 
---- Make a table and the tables in it read-only, in place. Tables with a metatable of
---- their own are left as they are inside, only their fields are fixed.
+--- Move the fields of a table into another one. Metamethods are found by looking into the
+--- table itself, so those of a class stay in both.
+local function move_fields(from, to)
+  for k, v in raw.next, from do rawset(to, k, v) end
+  for k in raw.next, to do
+    if type(k) ~= "string" or k:sub(1, 2) ~= "__" then rawset(from, k, nil) end
+  end
+end
+
+--- Make a table and the tables in it read-only, in place. An object keeps its class, a
+--- class goes on making objects.
 ---@generic T
 ---@param value T
 ---@return T value
 local function freeze(value)
   if type(value) ~= "table" then return value end
   local meta = getmetatable(value)
-  if meta ~= nil and (type(meta) ~= "table" or meta.__frozen or meta.__index) then
-    return value
-  end
+  if meta ~= nil and (type(meta) ~= "table" or meta.__newindex) then return value end
   local content = setmetatable({}, meta)
-  for k, v in raw.next, value do content[k] = v end
-  for k in raw.next, content do value[k] = nil end
-  setmetatable(value, {
-    __index = content,
-    __newindex = frozen_error,
-    __len = function() return #content end,
-    __frozen = content,
-    __metatable = "frozen",
-  })
+  move_fields(value, content)
+  local fixed = {}
+  for k, v in raw.next, meta or {} do fixed[k] = v end
+  fixed.__index, fixed.__newindex, fixed.__frozen = content, frozen_error, content
+  fixed.__len = function() return #content end
+  fixed.__metatable = "frozen"
+  setmetatable(value, fixed)
   for _, v in raw.next, content do freeze(v) end
   return value
 end
@@ -174,6 +181,20 @@ local function user_file(path)
 end
 M.user_file = user_file
 
+-- Modules of the library that reach the world or the run's inside.
+local INSIDE = {
+  loader = true, sandbox = true, test = true, main = true, effect = true, endpoint = true, run = true,
+  config = true, backend = true, protocol = true, secrets = true,
+}
+
+--- A module of the library, for the user's world.
+local function library_for_user(name)
+  if INSIDE[name:match "^skillopt%.([^.]+)"] then
+    error(name .. " is not for environments and policies: it is the program's inside", 3)
+  end
+  return freeze(require(name))
+end
+
 --- `require` of the user's world: `skillopt`, `skillopt.*`, the rt modules that only
 --- compute, and the user's own modules.
 ---@param name string
@@ -188,7 +209,7 @@ function M.user_require(name)
     return freeze(rt(rt_name))
   end
   if name == "cjson" then return require "skillopt.cjson" end
-  if name == "skillopt" or name:find "^skillopt%." then return freeze(require(name)) end
+  if name == "skillopt" or name:find "^skillopt%." then return library_for_user(name) end
   if name:find "[^A-Za-z0-9_.%-]" or name:find("..", 1, true) then
     error(string.format("'%s' is no module name", name), 2)
   end

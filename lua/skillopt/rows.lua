@@ -1,6 +1,7 @@
 --- What an evaluation leaves behind for people: a row an item, its conversation, the
 --- prompts of its first call.
 local core = require "rt.task"
+local digest = require "rt.digest"
 local file = require "rt.file"
 local json = require "rt.json"
 local task = require "skillopt.task"
@@ -62,10 +63,23 @@ local function row_of(eval, job)
   return row
 end
 
+--- A message as a file can hold it: images by their digest.
+local function written(message)
+  if type(message.content) ~= "table" then return message end
+  local copy, parts = {}, json.array {}
+  for name, value in pairs(message) do copy[name] = value end
+  for i, part in ipairs(message.content) do
+    parts[i] = part.image and { image = "sha256:" .. digest.sha256(part.image), type = part.type,
+      bytes = #part.image } or part
+  end
+  copy.content = parts
+  return copy
+end
+
 local function conversation_of(rep)
   local out = json.array {}
   if rep.conversation then
-    for _, message in ipairs(rep.conversation) do out[#out + 1] = message end
+    for _, message in ipairs(rep.conversation) do out[#out + 1] = written(message) end
     return out
   end
   for i, reply in ipairs(rep.replies) do

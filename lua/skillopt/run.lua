@@ -40,7 +40,7 @@ local function open_env(run)
       .. table.concat(env_of.installed(), ", "))
   end
   run.env, run.env_folder = env_of.load(name, run.folders)
-  run.env_opt = run.config:options "env"
+  run.env_opt = loader.freeze(run.config:options "env")
   run.env_prompts = { run.folders[1], run.env_folder }
 end
 

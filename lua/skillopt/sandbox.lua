@@ -36,8 +36,14 @@ function M.stream(name)
   return streams[id]
 end
 
+local noted = {} -- inputs that are listed, by what they are
+
 local function note_input(kind, name, bytes)
-  M.inputs[#M.inputs + 1] = { kind = kind, name = name, digest = digest.sha256(bytes or "") }
+  local id = digest.sha256(bytes or "")
+  local key = table.concat({ kind, name, id }, "\n")
+  if noted[key] then return end
+  noted[key] = true
+  M.inputs[#M.inputs + 1] = { kind = kind, name = name, digest = id }
 end
 
 local function refuse(what, instead)
@@ -106,8 +112,7 @@ local function reader(bytes)
     at = (stop or #bytes) + 1
     return keep and whole or text
   end
-  function handle:read(what)
-    what = what or "l"
+  local function read(what)
     if type(what) == "number" then
       if at > #bytes and what > 0 then return nil end
       local text = bytes:sub(at, at + what - 1)
@@ -127,10 +132,19 @@ local function reader(bytes)
       if number then at = last + 1 end
       return number
     end
-    error("unknown read format", 2)
+    error("unknown read format", 3)
+  end
+  function handle:read(...)
+    if select("#", ...) == 0 then return line(false) end
+    local out = {}
+    for i, what in ipairs { ... } do
+      out[i] = read(what)
+      if out[i] == nil then return table.unpack(out, 1, i) end
+    end
+    return table.unpack(out)
   end
   function handle:lines(what)
-    return function() return handle:read(what) end
+    return function() return handle:read(what or "l") end
   end
   function handle:close()
     return true
@@ -170,6 +184,8 @@ local function user_math()
     local stream = M.stream()
     if low == nil then return stream:random() end
     if high == nil then low, high = 1, low end
+    low, high = math.tointeger(low), math.tointeger(high)
+    if not low or not high then error("bad argument to 'random' (whole numbers are wanted)", 2) end
     if low > high then error("bad argument to 'random' (interval is empty)", 2) end
     return low + stream:below(high - low + 1)
   end
@@ -192,7 +208,8 @@ end
 
 local function user_rawset(t, k, v)
   local meta = debug.getmetatable(t)
-  if meta and meta.__frozen then error("a module is read-only once it is loaded", 2) end
+  local is_guarded = meta and (meta.__frozen or meta.__metatable == "globals")
+  if is_guarded then t[k] = v end -- raises as assignment does
   return rawset(t, k, v)
 end
 

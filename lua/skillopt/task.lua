@@ -14,12 +14,13 @@ local UNCATCHABLE = {
   process = true, sandbox = true, cancelled = true, budget = true,
 }
 
---- Must this raised value pass through the user's pcall? A `parse` error is weather
---- only when it comes from a call, which marks it with `weather`.
+--- Must this raised value pass through the user's pcall? What ends the whole run must. A
+--- `parse` error is weather only when it comes from a call, which marks it with `weather`.
 ---@param err any
 ---@return boolean
 function M.is_uncatchable(err)
   if type(err) ~= "table" then return false end
+  if err.fatal or err.at_end then return true end
   if err.kind == "parse" then return err.weather == true end
   return UNCATCHABLE[err.kind] == true
 end
@@ -99,7 +100,7 @@ end
 local function run_children(list, labels, limit, results, body)
   local children = { n = #list }
   for i = 1, #list do
-    core.join(limit - 1)
+    core.room(limit)
     if core.stopped() then break end
     core.spawn(labels[i], results, i, function(item)
       children[i] = core.locals()
@@ -165,8 +166,9 @@ function M.scope(label, f, ...)
     children[1] = core.locals()
     return start(place, f, ...)
   end, ...)
-  core.join(0)
-  inherit(core.locals(), children)
+  local ok, err = pcall(core.join, 0)
+  inherit(core.locals(), children) -- what was received is received, whatever came of it
+  if not ok then error(err, 0) end
   return table.unpack(out, 1, out.n or 0)
 end
 

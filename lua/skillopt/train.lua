@@ -5,6 +5,7 @@
 --- resuming: a run that is continued goes through the same motions again.
 local decide = require "skillopt.decide"
 local evaluation = require "skillopt.evaluation"
+local fitness = require "skillopt.fitness"
 local json = require "rt.json"
 local memory = require "skillopt.memory"
 local patch = require "skillopt.patch"
@@ -247,10 +248,19 @@ function State:note_candidate(step, chosen, candidate, fates)
   if #fates > 0 then ctx:record("edit_apply_report", fates) end
 end
 
---- The candidate says nothing new: no measuring, current's numbers, a rejection.
+--- Why the candidate is no valid document, or nil.
 ---@param step table
-function State:no_change(step)
-  step.decision, step.reason = "reject", "no_change"
+---@return string?
+function State:unfit(step)
+  local fault = fitness.fault(step.candidate, self.skill)
+  return fault and "invalid candidate: " .. fault
+end
+
+--- The candidate is not worth measuring: a rejection with current's numbers.
+---@param step table
+---@param reason string
+function State:set_aside(step, reason)
+  step.decision, step.reason = "reject", reason
   step.measured = self.current
 end
 

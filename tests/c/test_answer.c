@@ -246,12 +246,15 @@ static void test_limits(void)
                                 "x-ratelimit-reset-tokens\0006m0s\0",
                                 "");
     struct answer_limits l = answer_limits(&a);
-    check_near(l.requests_limit, 500);
-    check_near(l.requests_remaining, 499);
-    check_near(l.requests_reset_s, 0.12);
-    check_near(l.tokens_limit, -1);
-    check_near(l.tokens_remaining, -1);
-    check_near(l.tokens_reset_s, 360);
+    CHECK(l.is_given);
+    check_near(l.requests.limit, 500);
+    check_near(l.requests.remaining, 499);
+    check_near(l.requests.reset_s, 0.12);
+    check_near(l.tokens.limit, -1);
+    check_near(l.tokens.remaining, -1);
+    check_near(l.tokens.reset_s, 360);
+    a.arg = NULL;
+    CHECK(!answer_limits(&a).is_given);
 }
 
 static void test_times(void)

@@ -17,6 +17,7 @@ static void unpack(struct packer *p, const uint8_t *data, size_t n)
     bool ok = packer_unpack(p, &out, data, n, &e);
     assert(out.len <= CEILING && memcmp(out.ptr, "kept", 4) == 0);
     assert(ok || out.len == 4);
+    assert(out.ptr[out.len] == '\0');
     assert(ok == (e.kind == ERR_NONE));
     assert(ok || e.kind == ERR_IO || e.kind == ERR_LIMIT);
     buf_free(&out);

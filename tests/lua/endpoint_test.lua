@@ -331,11 +331,11 @@ end)
 
 test("the seed is one of slot and count, for servers that take one", function(t)
   local seeds = {}
-  local endpoint = scripted({ reply() }, { settings = { sends_seed = true },
-    build = function(request)
-      seeds[#seeds + 1] = request.seed
-      return "body"
-    end })
+  local endpoint = scripted({ reply() }, { build = function(request)
+    seeds[#seeds + 1] = request.seed
+    return "body"
+  end })
+  endpoint.backend.sends_seed = true
   local plane = { start = function() end, stop = function() end }
   for _, count in ipairs { 1, 2, 1 } do endpoint:ask({}, { count = count, plane = plane }) end
   t.ok(math.type(seeds[1]) == "integer" and seeds[1] ~= seeds[2] and seeds[1] == seeds[3])

@@ -43,7 +43,9 @@ local function one_step(ctx, state, index)
   end
   propose(ctx, state, step)
   if step.candidate.key == state.skill.key then
-    state:no_change(step)
+    state:set_aside(step, "no_change")
+  elseif state:unfit(step) then
+    state:set_aside(step, state:unfit(step))
   else
     state:judge(step)
   end

@@ -17,6 +17,7 @@ end
 
 --- There is no such key.
 function Reader:unknown(statement)
+  if self.state.is_draft then return end
   local near = schema.nearest(self.keys, statement.name)
   self:fault(statement, "%s is not a key%s", statement.name,
     near and string.format(" (did you mean %s?)", near) or "")
