@@ -21,7 +21,7 @@ Q            := $(if $(V),,@)
 # Everything the build and the tests need, as Debian names it; nowhere else.
 DEPS      := gcc make pkg-config liblua5.4-dev lua5.4 libcurl4-openssl-dev libyaml-dev \
              libuv1-dev libsqlite3-dev libzstd-dev libssl-dev libutf8proc-dev \
-             libmicrohttpd-dev lua-cjson ca-certificates
+             libmicrohttpd-dev ca-certificates
 DEPS_LINT := clang-format-14 clang-tidy-14 cppcheck lua-check
 DEPS_FUZZ := clang-14 libclang-rt-14-dev
 DEPS_LONG := valgrind

@@ -49,7 +49,8 @@ static void check_body(const struct chat_request *r, const struct openai_quirks 
     buf_free(&out);
 }
 
-#define HI          "{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]"
+#define HI_MESSAGE  "{\"role\": \"user\", \"content\": \"hi\"}"
+#define HI          "{\"model\": \"m\", \"messages\": [" HI_MESSAGE "]"
 #define QUIRKS(...) (&(struct openai_quirks){ __VA_ARGS__ })
 
 static void test_plain(void)

@@ -137,7 +137,8 @@ test("chat.parse gives tool calls with text arguments", function(t)
 end)
 
 test("chat.parse turns refusals and filters into errors with their usage", function(t)
-  local reply, err = chat.parse(200, nil, completion { content = json.null, refusal = "I will not" })
+  local refusal = completion { content = json.null, refusal = "I will not" }
+  local reply, err = chat.parse(200, nil, refusal)
   t.equal(reply, nil)
   t.equal(err.kind, "refused")
   t.equal(err.message, "the model refused: I will not")

@@ -13,7 +13,7 @@ local LETTER <const>, DIGIT <const>, SIGN <const> = 3, 5, 0.5
 --- A letter or digit behind another fixed one.
 local NEXT_LETTER <const>, NEXT_DIGIT <const> = 0.5, 3
 local UNUSED <const> = { number = 3, month = 2, list = 3 }
-local UNUSED_WORD <const>, USED_AGAIN <const> = 1, 2
+local UNUSED_WORD <const>, USED_AGAIN <const> = 1, 3
 local MOST_POINTS <const> = 4000
 
 local function fixed_cost(sign, before)

@@ -9,7 +9,7 @@ local template = require "backends.sim.template"
 local M = {}
 
 --- Templates dearer than this explain nothing; when several examples agree less is luck.
-local MOST_COST <const>, MOST_SHARED_COST <const> = 16, 26
+local MOST_COST <const>, MOST_SHARED_COST <const> = 18, 26
 --- Examples a rule shows at most, and words of a value that may be answered as a whole.
 local SHOWN <const>, WHOLE_WORDS <const> = 3, 3
 

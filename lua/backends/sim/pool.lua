@@ -9,7 +9,7 @@ local M = {}
 
 -- What an operation costs, by its first letters; the cheaper of two that fit is believed.
 local COSTS <const> = {
-  { "month number", 0.2 }, { "ungrouped", 0.3 }, { "no needless", 0.4 }, { "%d+ digits", 0.4 },
+  { "month number", 0.2 }, { "ungrouped", 0.3 }, { "no needless", 0.4 }, { "%d+ digits", 0.4 }, { "%d+ decimals", 2.5 },
   { "first", 0.8 }, { "last", 0.8 }, { "sorted", 0.4 }, { "reversed", 0.8 }, { "joined", 0.4 },
   { "plus", 1.6, 0.1 }, { "minus", 1.6, 0.1 }, { "times 10*$", 1 }, { "divided by 10*$", 1 },
   { "times", 3 }, { "divided", 3 }, { "", 0.6 },
