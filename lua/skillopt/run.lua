@@ -395,6 +395,14 @@ local function announce(run, opened)
     epochs = run.config:get "train.num_epochs", steps = steps })
 end
 
+--- What user code read from outside, in an order that does not tell who read first.
+local function inputs_read()
+  local list = json.array {}
+  for i, one in ipairs(sandbox.inputs) do list[i] = one end
+  table.sort(list, function(a, b) return json.canonical(a) < json.canonical(b) end)
+  return list
+end
+
 local function write_card(run)
   local values = json.object {}
   for _, row in ipairs(run.config:rows()) do
@@ -405,7 +413,7 @@ local function write_card(run)
     }
   end
   run.write("run.json", json.encode({ version = run.version, identity = run.identity,
-    config = values, inputs = json.array(sandbox.inputs) }, { indent = true }))
+    config = values, inputs = inputs_read() }, { indent = true }))
   run.write("config.json", json.encode(run.flat_config, { indent = true }))
 end
 
@@ -461,6 +469,7 @@ function M.go(run, opt)
   write_card(run)
   announce(run, opened)
   local result = M.train(run)
+  write_card(run) -- with what was read on the way
   run.journal:close()
   if opened.parent then opened.parent.journal:close() end
   return result

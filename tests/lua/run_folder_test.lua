@@ -150,7 +150,7 @@ test("a changed prompt starts a fork", function(t)
     replace(folder .. "/prompts/rollout.md", "{{question}}", "Question: {{question}}")
   end)
   t.equal(r.notes[1], "changed: ./prompts/rollout.md")
-  t.equal(#r.asked, CALLS - 2) -- the analysts see the answers only
+  t.equal(#r.asked, CALLS) -- analysts see the prompts of the target
 end)
 
 test("changed code starts a fork, and calls that stay the same are not paid again", function(t)
@@ -194,7 +194,7 @@ end)
 test("an explicit out_root is used as it is and has no link beside it", function(t)
   local folder = process.program()
   local r = run(folder, { args = { "env.out_root=here" } })
-  t.equal({ r.mode, r.path, file.kind(folder .. "/outputs") }, { "new", "here", "none" })
+  t.equal({ r.mode, r.path, (file.kind(folder .. "/outputs")) }, { "new", "here", "none" })
   t.equal(#run(folder, { args = { "env.out_root=here" } }).asked, 0)
 end)
 
@@ -249,7 +249,7 @@ test("a folder of another program is not touched", function(t)
   assert(file.mkdir(folder .. "/here"))
   support.write(folder .. "/here/history.json", "[]")
   local r = drive(folder, { args = { "env.out_root=here" } })
-  t.equal({ r.ok, r.err.kind, file.kind(folder .. "/here/journal.db") }, { false, "io", "none" })
+  t.equal({ r.ok, r.err.kind, (file.kind(folder .. "/here/journal.db")) }, { false, "io", "none" })
 end)
 
 test("--retry-failed is not ignored in a fixed folder", function(t)

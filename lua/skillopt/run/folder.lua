@@ -83,6 +83,10 @@ end
 
 --- An explicit folder: only the same run goes on there; changed code is listed.
 local function explicit(path, opt)
+  if opt.retry_failed then
+    fault("usage", "--retry-failed makes a fork, and a folder that was named stays what it is",
+      "leave out_root and --resume out")
+  end
   if opt.new and has_journal(path) then
     fault("usage", string.format("%s holds a run already, and --new was asked for", path),
       "choose another folder")

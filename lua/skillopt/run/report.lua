@@ -1,11 +1,12 @@
 --- What a run says while it goes on: plain lines, or one JSON object a line, or nothing.
+local flow = require "rt.flow"
 local json = require "rt.json"
 local stdout = require "rt.stdout"
 
 local M = {}
 
---- Lines of progress within one evaluation.
-local LINES_PER_EVALUATION <const> = 5
+--- Seconds between two lines of progress within one evaluation; its end has a line too.
+local SECONDS_BETWEEN <const> = 2
 
 local ACTIONS = {
   accept_new_best = "ACCEPT (new best)", accept = "ACCEPT", reject = "REJECT",
@@ -67,7 +68,7 @@ function M.new(options)
   end
   local function progress(label, total)
     local d = { label = label, done = 0, total = total, sum = 0.0, marked = 0, no_answer = 0, failed = 0 }
-    local every = math.max(1, total // LINES_PER_EVALUATION)
+    local said = flow.now()
     return function(rep)
       d.done = d.done + 1
       if rep.state == "failed" then
@@ -77,7 +78,8 @@ function M.new(options)
         if rep.state == "no_answer" then d.no_answer = d.no_answer + 1
         else d.sum = d.sum + rep.marks.hard end
       end
-      if d.done % every ~= 0 and d.done ~= total then return end
+      if d.done ~= total and flow.now() - said < SECONDS_BETWEEN then return end
+      said = flow.now()
       say("progress", { label = label, done = d.done, total = total, no_answer = d.no_answer,
         failed = d.failed, hard = d.marked > 0 and d.sum / d.marked or nil, calls = run.calls() })
     end
