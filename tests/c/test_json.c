@@ -528,7 +528,8 @@ static void raw_pieces_and_strings_can_be_added(void)
 static const char *formatted(double d)
 {
     static char text[JSON_NUMBER_MAX];
-    CHECK_INT(json_format_double(d, text), strlen(text));
+    size_t n = json_format_double(d, text);
+    CHECK_INT(n, strlen(text));
     return text;
 }
 
