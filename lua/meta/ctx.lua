@@ -351,6 +351,12 @@ function Ctx:record(name, value) end
 ---@param text string
 function Ctx:write(name, text) end
 
+--- Add an entry to the item's trajectory, which then consists of these entries instead of
+--- the replies: a message, or a step `{step, action, env_feedback, reasoning?}` with
+--- further fields for `conversation.json`. Only in a rollout.
+---@param entry table plain JSON data
+function Ctx:trace(entry) end
+
 --- Run `f(ctx)` as a child task whose slot is `<slot>/<label>`.
 ---@async
 ---@param label string may contain `/`
@@ -367,7 +373,8 @@ function Ctx:scope(label, f) end
 ---       the optimizer (a judge's pattern): masked in its prompts, refused in its edits
 ---@field options table<string, table>? `name = {type, default, "doc"}`, set under `env.`
 ---@field items (fun(raw: table, opt: table): table)? bring one raw record into the item form
----@field check (fun(item: table, opt: table): boolean, string?)? refuse a bad item before the first call
+---@field check (fun(item: table, opt: table): boolean, string?, string?)? refuse a bad item before the first
+---       call: false, why, and a hint for the whole list
 ---@field prepare (fun(item: table, seed: integer, opt: table): any)?
 ---@field task_type (fun(item: table): string)? row of the per-type tables, default `item.task_type` or the env's name
 ---@field feedback (fun(item: table, mark: table): string)? text after the trajectory for the analysts

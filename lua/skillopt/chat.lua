@@ -171,18 +171,19 @@ local function text_of_message(message)
   return table.concat(parts, "\n")
 end
 
---- The reply becomes part of the item's trajectory, with the prompts it answers.
+--- The reply becomes part of the item's trajectory, the first one with the prompts it
+--- answers.
 local function note_reply(request, stored)
   local locals = core.locals()
   locals.replies = locals.replies or {}
+  local reply = { role = "assistant", content = stored.text,
+    tool_calls = stored.tool_calls and #stored.tool_calls > 0 and stored.tool_calls or nil }
+  locals.replies[#locals.replies + 1] = reply
+  if #locals.replies > 1 then return end
   local messages = request.messages
   local has_system = messages[1].role == "system"
-  locals.replies[#locals.replies + 1] = {
-    role = "assistant", content = stored.text,
-    tool_calls = stored.tool_calls and #stored.tool_calls > 0 and stored.tool_calls or nil,
-    system = has_system and text_of_message(messages[1]) or "",
-    user = text_of_message(messages[has_system and 2 or 1]),
-  }
+  reply.system = has_system and text_of_message(messages[1]) or ""
+  reply.user = text_of_message(messages[has_system and 2 or 1])
 end
 
 --- Ask once. The reply, or an error that is an answer (refused, filtered, ...).

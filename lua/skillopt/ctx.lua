@@ -75,6 +75,14 @@ function Ctx:write(name, text)
 end
 
 --- See lua/meta/ctx.lua.
+function Ctx:trace(entry)
+  local item = place("trace").item
+  if not item then error("ctx:trace is for rollouts", 2) end
+  item.trace = item.trace or {}
+  item.trace[#item.trace + 1] = entry
+end
+
+--- See lua/meta/ctx.lua.
 function Ctx:scope(label, f)
   return task.scope(label, f, self)
 end

@@ -258,11 +258,12 @@ local function check_item(item, where, opt, problems)
     end
   end
   if not opt.check then return end
-  local ok, fine, why = pcall(opt.check, item, opt.options or {})
+  local ok, fine, why, hint = pcall(opt.check, item, opt.options or {})
   if not ok then
     note(problems, "%s: the environment's check raised: %s", where, tostring(fine))
   elseif not fine then
     note(problems, "%s: %s", where, why or "refused by the environment")
+    problems.hint = problems.hint or hint
   end
 end
 
@@ -360,7 +361,9 @@ function M.check(splits, opt)
   end
   check_sizes(splits, opt, problems)
   if #problems == 0 then return out end
-  if only_ids(out) then
+  if problems.hint then
+    hint = problems.hint
+  elseif only_ids(out) then
     hint = "these splits carry ids only: they are look-up lists; fetch the data and give its folder"
   elseif not opt.fix_ids then
     hint = "mend the data; env.fix_ids=true makes missing ids from the items' content"

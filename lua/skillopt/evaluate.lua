@@ -83,7 +83,7 @@ local function roll(eval, item)
   task.set_place(place)
   local ok, mark = xpcall(eval.run.env.rollout, with_traceback, item, eval.run.ctx)
   local locals = core.locals()
-  local rep = { replies = locals.replies or {}, conversation = place.item.conversation }
+  local rep = { replies = locals.replies or {}, conversation = place.item.trace or place.item.conversation }
   locals.replies = nil -- they are this item's, not its parents'
   if not ok then
     local state = state_of_error(mark)

@@ -33,7 +33,7 @@ end
 local function turns(rep)
   local n = 0
   for _, message in ipairs(rep.conversation or rep.replies) do
-    if message.role == "assistant" then n = n + 1 end
+    if message.role == "assistant" or message.step then n = n + 1 end
   end
   return n
 end

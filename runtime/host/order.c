@@ -170,6 +170,7 @@ static int l_pairs(lua_State *L)
     }
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    lua_pushvalue(L, 1); /* what is handed out: a frozen table, not its content */
     content_of(L, 1);
     lua_Integer n;
     lua_pushvalue(L, 1);
@@ -182,7 +183,7 @@ static int l_pairs(lua_State *L)
     lua_pushinteger(L, 0);
     lua_pushinteger(L, n);
     lua_pushcclosure(L, walk, 4);
-    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
     lua_pushnil(L);
     return 3;
 }

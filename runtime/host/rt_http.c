@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #define CALL_TYPE "rt.http.call"
-#define DOWN_TYPE "rt.http.down"
 
 enum { HEADERS_MAX = 64 };
 #define TIME_MAX_S 1e7
@@ -169,6 +168,8 @@ static void set_figures(lua_State *L, const struct http_result *r)
     set_number(L, "connect_s", r->connect_s);
     set_integer(L, "bytes_in", (lua_Integer)r->bytes_in);
     set_integer(L, "bytes_out", (lua_Integer)r->bytes_out);
+    lua_pushboolean(L, r->is_reused);
+    lua_setfield(L, -2, "is_reused");
 }
 
 static int request_k(lua_State *L, int status, lua_KContext ctx)
@@ -216,19 +217,18 @@ static int l_request(lua_State *L)
     return task_park(L, &c->wait, request_k, (lua_KContext)c);
 }
 
-/* Made before any call, so collected after all of them when the state closes. */
-static int take_down(lua_State *L)
+/* http.in_flight() -> integer */
+static int l_in_flight(lua_State *L)
 {
-    http_fini();
-    return 0;
+    lua_pushinteger(L, (lua_Integer)http_in_flight());
+    return 1;
 }
 
 int luaopen_rt_http(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "request", l_request }, { NULL, NULL } };
-    bind_type(L, DOWN_TYPE, NULL, take_down);
-    bind_new(L, DOWN_TYPE, 1);
-    luaL_ref(L, LUA_REGISTRYINDEX);
+    static const luaL_Reg functions[] = { { "request", l_request },
+                                          { "in_flight", l_in_flight },
+                                          { NULL, NULL } };
     bind_type(L, CALL_TYPE, NULL, call_release);
     luaL_newlib(L, functions);
     return 1;

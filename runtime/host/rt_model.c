@@ -62,30 +62,36 @@ static void set_calls(lua_State *L, const struct chat_reply *r)
     lua_setfield(L, -2, "tool_calls");
 }
 
-/* Nothing when the server gives none. */
+static void set_number_if(lua_State *L, const char *name, double n)
+{
+    if (n < 0)
+        return;
+    lua_pushnumber(L, n);
+    lua_setfield(L, -2, name);
+}
+
+/* One kind of allowance in the table on top; nothing when the server does not say. */
+static void set_allowance(lua_State *L, const char *name,
+                          const struct answer_allowance *allowance)
+{
+    if (allowance->limit < 0 && allowance->remaining < 0 && allowance->reset_s < 0)
+        return;
+    lua_createtable(L, 0, 3);
+    set_number_if(L, "limit", allowance->limit);
+    set_number_if(L, "remaining", allowance->remaining);
+    set_number_if(L, "reset_s", allowance->reset_s);
+    lua_setfield(L, -2, name);
+}
+
 static void set_limits(lua_State *L, const struct answer *a)
 {
     struct answer_limits limits = answer_limits(a);
-    const struct {
-        const char *name;
-        double value;
-    } list[] = {
-#define LIMIT_ITEM(name) { #name, limits.name },
-        ANSWER_LIMITS(LIMIT_ITEM)
-#undef LIMIT_ITEM
-    };
-    bool has_table = false;
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        if (list[i].value < 0)
-            continue;
-        if (!has_table)
-            lua_createtable(L, 0, 6);
-        has_table = true;
-        lua_pushnumber(L, list[i].value);
-        lua_setfield(L, -2, list[i].name);
-    }
-    if (has_table)
-        lua_setfield(L, -2, "limits");
+    if (!limits.is_given)
+        return;
+    lua_createtable(L, 0, 2);
+    set_allowance(L, "requests", &limits.requests);
+    set_allowance(L, "tokens", &limits.tokens);
+    lua_setfield(L, -2, "limits");
 }
 
 static int push_reply(lua_State *L, const struct answer *a, const struct chat_reply *r)

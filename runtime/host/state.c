@@ -3,10 +3,12 @@
 #include "base/buf.h"
 #include "host/modules.h"
 #include "host/order.h"
+#include "host/pool.h"
 #include "host/show.h"
 #include "host/version.h"
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdio.h>
 #include <string.h>
 
 static char require_key;
@@ -113,18 +115,35 @@ static bool run_loader(lua_State *L, const char *home, struct err *e)
     return ok;
 }
 
+static int on_panic(lua_State *L)
+{
+    const char *text = lua_tostring(L, -1);
+    fprintf(stderr, "skillopt: unprotected error in Lua: %s\n",
+            text ? text : "(no text)");
+    return 0; /* Lua aborts */
+}
+
+void state_free(lua_State *L)
+{
+    void *pool;
+    lua_getallocf(L, &pool);
+    lua_close(L);
+    pool_free(pool);
+}
+
 lua_State *state_new(const char *home, struct err *e)
 {
-    lua_State *L = luaL_newstate();
+    lua_State *L = lua_newstate(pool_resize, pool_new());
     if (!L) {
         err_set(e, ERR_LIMIT, "no memory for Lua");
         return NULL;
     }
+    lua_atpanic(L, on_panic);
     *(void **)lua_getextraspace(L) = NULL; /* no task runs on the main thread */
     open_libraries(L);
     if (run_loader(L, home, e))
         return L;
-    lua_close(L);
+    state_free(L);
     return NULL;
 }
 

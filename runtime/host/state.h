@@ -11,6 +11,9 @@
 /* A new state with the loader run, or NULL. `home` is paths_home's. */
 lua_State *state_new(const char *home, struct err *e);
 
+/* Close the state and give its memory back. */
+void state_free(lua_State *L);
+
 /* Push the module's value; false and the error in `e`. For the start of main and
  * for test programs. */
 bool state_require(lua_State *L, const char *module, struct err *e);

@@ -31,6 +31,7 @@ struct task {
     unsigned depth;
     int error_ref; /* error of the failed child of smallest ordinal */
     uint64_t error_ordinal;
+    double error_time, kids_time; /* clocks of that child, and of those that ended well */
     int results_ref; /* the parent's table for results, and the place in it */
     lua_Integer index;
     int locals_ref;
@@ -92,12 +93,15 @@ struct task *task_self(lua_State *L)
     return t;
 }
 
+#define CANNOT_WAIT                                                                      \
+    "cannot wait here: inside a callback of a C function (gsub, sort, a metamethod) or " \
+    "while a module loads"
+
 void task_check(lua_State *L)
 {
     struct task *t = task_self(L);
     if (!lua_isyieldable(L))
-        luaL_error(L, "cannot wait here: inside a callback of a C function (gsub, sort, "
-                      "a metamethod) or while a module loads");
+        luaL_error(L, CANNOT_WAIT);
     if (t->is_cancelled)
         raise_cancelled(L);
 }
@@ -307,9 +311,10 @@ static void push_error(struct task *t)
     lua_remove(L, -2); /* err */
 }
 
-/* The error is on top of main_state; it is popped. */
-static void give_error(struct task *p, uint64_t ordinal)
+/* The error of child t is on top of main_state; it is popped. */
+static void give_error(struct task *p, const struct task *t)
 {
+    uint64_t ordinal = t->ordinal;
     if (p->error_ref != LUA_NOREF && p->error_ordinal < ordinal) {
         lua_pop(main_state, 1);
         return;
@@ -317,6 +322,7 @@ static void give_error(struct task *p, uint64_t ordinal)
     luaL_unref(main_state, LUA_REGISTRYINDEX, p->error_ref);
     p->error_ref = luaL_ref(main_state, LUA_REGISTRYINDEX);
     p->error_ordinal = ordinal;
+    p->error_time = t->time;
     cancel_behind(p, ordinal);
 }
 
@@ -373,16 +379,16 @@ static void finish(struct task *t)
         keep_root_outcome(t);
     } else if (t->status == LUA_OK) {
         give_results(t);
+        if (t->time > p->kids_time)
+            p->kids_time = t->time;
     } else if (!is_cancel_error(t)) {
         push_error(t);
-        give_error(p, t->ordinal);
+        give_error(p, t);
     }
     if (t->status != LUA_OK)
         lua_resetthread(t->co); /* closes pending <close> variables */
-    if (p) {
-        task_set_time(p, t->time);
+    if (p)
         unlink_child(t);
-    }
     task_free(t);
     if (!p)
         return;
@@ -485,6 +491,8 @@ static int join_k(lua_State *L, int status, lua_KContext ctx)
     t->is_shielded = false;
     if (t->kids == 0 && t->is_cancelled)
         return raise_cancelled(L);
+    if (t->kids == 0) /* not before: what starts later must not see who ended first */
+        task_set_time(t, t->error_ref == LUA_NOREF ? t->kids_time : t->error_time);
     if (t->kids == 0 && t->error_ref != LUA_NOREF) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, t->error_ref);
         luaL_unref(L, LUA_REGISTRYINDEX, t->error_ref);
@@ -495,16 +503,40 @@ static int join_k(lua_State *L, int status, lua_KContext ctx)
     return 1;
 }
 
+/* Raise unless the task may wait, cancelled or not. */
+static void check_place(lua_State *L)
+{
+    task_self(L);
+    if (!lua_isyieldable(L))
+        luaL_error(L, CANNOT_WAIT);
+}
+
 /* join(n): wait until at most n children are alive. With none left it raises what
  * the smallest failed child raised, or `cancelled`. */
 static int l_join(lua_State *L)
 {
-    task_self(L);
-    if (!lua_isyieldable(L))
-        return luaL_error(L, "cannot wait here: inside a callback of a C function");
+    check_place(L);
     lua_Integer below = luaL_optinteger(L, 1, 0);
     luaL_argcheck(L, below >= 0, 1, "must not be negative");
     return join_k(L, LUA_OK, (lua_KContext)below);
+}
+
+static int room_k(lua_State *L, int status, lua_KContext ctx)
+{
+    struct task *t = task_self(L);
+    if (t->kids >= (size_t)ctx)
+        return task_park_shielded(L, &t->join, room_k, ctx);
+    t->is_shielded = false;
+    return 0;
+}
+
+/* room(n): wait until fewer than n children are alive, to start the next one. */
+static int l_room(lua_State *L)
+{
+    check_place(L);
+    lua_Integer most = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, most > 0, 1, "must be positive");
+    return room_k(L, LUA_OK, (lua_KContext)most);
 }
 
 /* stopped(): should no more children be started (one failed, or cancelled)? */
@@ -523,6 +555,14 @@ static int l_cancel_behind(lua_State *L)
         if (k->index > index)
             cancel(k);
     return 0;
+}
+
+/* still(f, ...) -> what f gives; nothing in it may wait. */
+static int l_still(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
 }
 
 static int l_slot(lua_State *L)
@@ -624,8 +664,10 @@ static const luaL_Reg signal_methods[] = { { "wait", l_signal_wait },
 static const luaL_Reg functions[] = {
     { "spawn", l_spawn },
     { "join", l_join },
+    { "room", l_room },
     { "stopped", l_stopped },
     { "cancel_behind", l_cancel_behind },
+    { "still", l_still },
     { "slot", l_slot },
     { "locals", l_locals },
     { "parent_locals", l_parent_locals },

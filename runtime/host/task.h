@@ -53,7 +53,8 @@ bool task_before(const struct task *a, const struct task *b);
 const char *task_slot(const struct task *t);
 
 /* Virtual clock: completion time of the last effect received, Unix seconds. It
- * never runs backwards; a parent has the latest of its ended children. */
+ * never runs backwards. A parent takes over the latest of its children once all have
+ * ended (of failed ones only that of the error it raises), so no sibling sees it. */
 double task_time(const struct task *t);
 void task_set_time(struct task *t, double unix_s);
 

@@ -138,13 +138,15 @@ static bool read_fd(int fd, const char *path, struct buf *out, struct err *e)
         size_t want = left < step ? left : step;
         char *room = want ? buf_room(out, want) : &extra;
         ssize_t k = read_some(fd, room, want ? want : 1);
+        int code = errno;
+        if (want)
+            buf_added(out, k > 0 ? (size_t)k : 0);
         if (k < 0)
-            return file_err(e, "read", path, errno);
+            return file_err(e, "read", path, code);
         if (k == 0)
             return true;
         if (!want)
             return err_set(e, ERR_LIMIT, "%s is larger than %zu bytes", path, max);
-        buf_added(out, (size_t)k);
         step = step > (size_t)k ? step - (size_t)k : READ_STEP;
     }
 }

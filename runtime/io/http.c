@@ -60,7 +60,7 @@ struct http_call {
     enum http_end end;
     CURLcode code;
     int open_errno; /* why no socket could be made; libcurl does not keep it */
-    bool is_last; /* on_chunk needs no more */
+    bool is_last;   /* on_chunk needs no more */
     size_t max_body;
     char detail[CURL_ERROR_SIZE];
 };
@@ -88,7 +88,8 @@ static void call_end(struct http_call *c, enum http_end end, CURLcode code)
     curl_multi_remove_handle(http.multi, c->easy);
     timer_stop(&c->timer);
     c->state = CALL_DONE;
-    c->end = c->end == HTTP_END_CURL ? end : c->end;
+    if (c->end == HTTP_END_CURL) /* how a finished stream is closed does not matter */
+        c->end = c->is_last ? HTTP_END_ENOUGH : end;
     c->code = code;
     http.in_flight--;
     c->done(c->arg);
@@ -98,8 +99,8 @@ static void call_end(struct http_call *c, enum http_end end, CURLcode code)
 static void collect_ended(void)
 {
     int left;
-    CURLMsg *m;
-    while ((m = curl_multi_info_read(http.multi, &left)) != NULL) {
+    for (CURLMsg *m = curl_multi_info_read(http.multi, &left); m;
+         m = curl_multi_info_read(http.multi, &left)) {
         CURLcode code = m->data.result;
         struct http_call *c = NULL;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&c);
@@ -139,7 +140,7 @@ static void on_deadline(struct timer *t)
     if (c->connect_at <= now && !call_is_connecting(c))
         c->connect_at = INFINITY;
     if (c->end_at <= now)
-        call_end(c, c->is_last ? HTTP_END_ENOUGH : HTTP_END_TIMEOUT, CURLE_OK);
+        call_end(c, HTTP_END_TIMEOUT, CURLE_OK);
     else if (c->connect_at <= now)
         call_end(c, HTTP_END_CONNECT_TIMEOUT, CURLE_OK);
     else if (c->last_news + c->idle_s <= now)
@@ -242,13 +243,14 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-static void watch(curl_socket_t fd, int what)
+/* The second try is for a descriptor that was closed and came again. */
+static void watch(curl_socket_t fd, int what, bool is_known)
 {
     struct epoll_event event = { .data.fd = fd };
     event.events =
         (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
-    if (epoll_ctl(http.epoll, EPOLL_CTL_MOD, fd, &event) < 0)
-        epoll_ctl(http.epoll, EPOLL_CTL_ADD, fd, &event);
+    if (epoll_ctl(http.epoll, is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
+        epoll_ctl(http.epoll, is_known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *mark)
@@ -257,7 +259,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *ma
         epoll_ctl(http.epoll, EPOLL_CTL_DEL, fd, NULL); /* fails when it is closed */
         return 0;
     }
-    watch(fd, what);
+    watch(fd, what, mark != NULL);
     if (!mark)
         curl_multi_assign(http.multi, fd, &is_watched);
     return 0;

@@ -16,8 +16,8 @@
 
 enum {
     GROUP_MAX = 4096, /* rows of one commit */
-    GROUP_LARGE = 16, /* rows that show load: then commits are spaced */
-    SPACING_NS = 2000000,
+    GROUP_LARGE = 8,  /* rows that show load: then commits are spaced */
+    SPACING_NS = 4000000,
     QUEUE_MAX = 64 << 20 /* bytes that may wait */
 };
 

@@ -15,14 +15,15 @@ enum {
     FORMAT = 1,
     BUSY_MS = 1000,
     PAGE_BYTES = 16384, /* several rows a page: a quarter of the calls 4 KiB would take */
-    CHECKPOINT_PAGES = 1000
+    CHECKPOINT_PAGES = 1000,
+    ROW_KEPT = 1 << 20 /* memory of a larger row is given back */
 };
 
 /* ---- errors ---- */
 
 static bool db_err(struct journal_db *d, struct err *e, const char *verb)
 {
-    int code = d->db ? sqlite3_errcode(d->db) : SQLITE_NOMEM;
+    int code = d->db ? sqlite3_errcode(d->db) & 0xff : SQLITE_NOMEM;
     int system = d->db ? sqlite3_system_errno(d->db) : 0;
     const char *words = d->db ? sqlite3_errmsg(d->db) : sqlite3_errstr(code);
     if (code == SQLITE_BUSY) {
@@ -31,11 +32,10 @@ static bool db_err(struct journal_db *d, struct err *e, const char *verb)
     }
     if (code == SQLITE_NOTADB)
         return err_set(e, ERR_IO, "%s is not a journal", d->path);
-    if (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) && system)
+    if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && system)
         return file_err(e, verb, d->path, system);
     err_set(e, ERR_IO, "cannot %s %s: %s", verb, d->path, words);
-    return (code & 0xff) == SQLITE_FULL ? err_hint(e, "free some space and start again")
-                                        : false;
+    return code == SQLITE_FULL ? err_hint(e, "free some space and start again") : false;
 }
 
 static bool is_full(const struct journal_db *d)
@@ -135,6 +135,8 @@ static void add_counted(struct buf *b, const char *text)
 static void row_start(struct journal_db *d, int64_t n, const char *kind, const char *slot,
                       const char *key)
 {
+    if (d->row.cap > ROW_KEPT)
+        buf_free(&d->row);
     d->row.max = JOURNAL_DATA_MAX + ((size_t)1 << 21);
     buf_clear(&d->row);
     buf_add(&d->row, d->chain.bytes, sizeof d->chain.bytes);

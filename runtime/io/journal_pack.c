@@ -70,10 +70,9 @@ static bool unpack_frame(struct packer *p, struct buf *out, const char *frame, s
     char *room = buf_room(out, (size_t)size);
     if (!room)
         return too_large(e, out);
-    if (ZSTD_decompressDCtx(p->out, room, (size_t)size, frame, n) != size)
-        return damaged(e);
-    buf_added(out, (size_t)size);
-    return true;
+    bool ok = ZSTD_decompressDCtx(p->out, room, (size_t)size, frame, n) == size;
+    buf_added(out, ok ? (size_t)size : 0);
+    return ok || damaged(e);
 }
 
 bool packer_unpack(struct packer *p, struct buf *out, const void *stored, size_t n,

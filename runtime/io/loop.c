@@ -111,7 +111,7 @@ void timer_start(struct timer *t, double delay_s, void (*fn)(struct timer *t))
     t->order = loop.order++;
     if (loop.heap_n + 2 > loop.heap_room) {
         loop.heap_room = loop.heap_room ? loop.heap_room * 2 : 64;
-        loop.heap = mem_grow(loop.heap, loop.heap_room * sizeof *loop.heap);
+        loop.heap = mem_grow(loop.heap, loop.heap_room * sizeof(void *));
     }
     heap_put(t, ++loop.heap_n);
     heap_up(t);

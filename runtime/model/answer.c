@@ -28,24 +28,29 @@ static const char *header(const struct answer *a, const char *name)
 
 /* --- headers -------------------------------------------------------------------- */
 
-static double header_amount(const struct answer *a, const char *name, bool is_time)
+static bool read_allowance(const struct answer *a, const char *kind,
+                           struct answer_allowance *out)
 {
-    const char *text = header(a, name);
-    if (!text)
-        return -1;
-    return is_time ? time_duration(text) : time_number(text);
+    static const char *const words[] = { "limit", "remaining", "reset" };
+    double *const fields[] = { &out->limit, &out->remaining, &out->reset_s };
+    bool is_given = false;
+    for (size_t i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "x-ratelimit-%s-%s", words[i], kind);
+        const char *text = header(a, name);
+        *fields[i] = !text ? -1 : i == 2 ? time_duration(text) : time_number(text);
+        is_given = is_given || *fields[i] >= 0;
+    }
+    return is_given;
 }
 
 struct answer_limits answer_limits(const struct answer *a)
 {
-    return (struct answer_limits){
-        .requests_limit = header_amount(a, "x-ratelimit-limit-requests", false),
-        .requests_remaining = header_amount(a, "x-ratelimit-remaining-requests", false),
-        .requests_reset_s = header_amount(a, "x-ratelimit-reset-requests", true),
-        .tokens_limit = header_amount(a, "x-ratelimit-limit-tokens", false),
-        .tokens_remaining = header_amount(a, "x-ratelimit-remaining-tokens", false),
-        .tokens_reset_s = header_amount(a, "x-ratelimit-reset-tokens", true),
-    };
+    struct answer_limits l = { 0 };
+    bool has_requests = read_allowance(a, "requests", &l.requests);
+    bool has_tokens = read_allowance(a, "tokens", &l.tokens);
+    l.is_given = has_requests || has_tokens;
+    return l;
 }
 
 double answer_retry_after(const struct answer *a)

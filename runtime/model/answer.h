@@ -19,19 +19,14 @@ struct answer {
     double wall_s; /* now, in seconds since 1970; used when the answer has no Date */
 };
 
-/* Figures of the server's limits, for the limiter; -1: not given. */
-#define ANSWER_LIMITS(X)                                                                 \
-    X(requests_limit)                                                                    \
-    X(requests_remaining)                                                                \
-    X(requests_reset_s)                                                                  \
-    X(tokens_limit)                                                                      \
-    X(tokens_remaining)                                                                  \
-    X(tokens_reset_s)
+/* What the server still allows, for the limiter; -1: not given. */
+struct answer_allowance {
+    double limit, remaining, reset_s;
+};
 
 struct answer_limits {
-#define ANSWER_LIMIT(name) double name;
-    ANSWER_LIMITS(ANSWER_LIMIT)
-#undef ANSWER_LIMIT
+    bool is_given; /* any of the figures */
+    struct answer_allowance requests, tokens;
 };
 
 enum { FAULT_CODE_MAX = 64, FAULT_PARAM_MAX = 64 };

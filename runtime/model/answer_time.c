@@ -102,6 +102,6 @@ double time_http_date(const char *text)
     if (end == 0 || month == 0 || year < 1970 || day < 1 || day > 31 || hour < 0 ||
         hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
         return -1;
-    return (double)(day_number(year, month, day) * 86400 + hour * 3600 + minute * 60 +
-                    second);
+    int64_t days = day_number(year, month, day);
+    return (double)(((days * 24 + hour) * 60 + minute) * 60 + second);
 }

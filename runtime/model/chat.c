@@ -145,7 +145,7 @@ bool chat_split_think(struct span *text, struct span *think)
     if (!span_starts(rest, THINK) && (end == rest.len || find(rest, THINK) < end))
         return false;
     const char *start = span_starts(rest, THINK) ? rest.ptr + THINK.len : rest.ptr;
-    const char *stop = start;
+    const char *stop;
     do {
         end = find(rest, THINK_END);
         stop = rest.ptr + end;

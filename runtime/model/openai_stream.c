@@ -6,6 +6,7 @@
 #include "model/openai_chat.h"
 #include "model/openai_reply.h"
 #include "text/json.h"
+#include <assert.h>
 #include <ctype.h>
 
 enum stream_form { FORM_UNKNOWN, FORM_EVENTS, FORM_WHOLE };
@@ -84,6 +85,7 @@ static struct stream_call *call_for(struct openai_stream *s, const struct value 
     struct stream_call *last = s->call_count ? &s->calls[s->call_count - 1] : NULL;
     int64_t index = value_integer_or(piece, "index", last ? last->index : 0);
     const char *id = value_text_or(piece, "id", "");
+    assert(s->calls || s->call_count == 0);
     for (size_t i = s->call_count; i-- > 0;) {
         struct stream_call *call = &s->calls[i];
         if (call->index != index)

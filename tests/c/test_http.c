@@ -108,13 +108,15 @@ static void answer_gzip(int fd)
     raw_send(fd, GZIP, sizeof GZIP);
 }
 
-static void answer_stream(int fd, bool stays_open)
+static void answer_stream(int fd, const char *path)
 {
     raw_text(fd, HEAD_OK "Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
     raw_wait(fd, 5);
     raw_text(fd, "3\r\ntwo\r\n5\r\n.last\r\n");
-    if (stays_open)
+    if (strcmp(path, "/stream-open") == 0)
         raw_wait(fd, 60000);
+    else if (strcmp(path, "/stream-cut") == 0)
+        shutdown(fd, SHUT_RDWR);
     else
         raw_text(fd, "0\r\n\r\n");
 }
@@ -141,10 +143,8 @@ static void answer(int fd, const struct raw_request *r)
         answer_silent(fd, HEAD_OK "Content-Length: 10\r\n\r\nabc");
     else if (strcmp(r->path, "/gzip") == 0)
         answer_gzip(fd);
-    else if (strcmp(r->path, "/stream") == 0)
-        answer_stream(fd, false);
-    else if (strcmp(r->path, "/stream-open") == 0)
-        answer_stream(fd, true);
+    else if (strncmp(r->path, "/stream", 7) == 0)
+        answer_stream(fd, r->path);
     else
         answer_echo(fd, r);
 }
@@ -535,6 +535,19 @@ static void test_stream_last(void)
     CHECK(raw_accepted() <= before + 2);
 }
 
+static void test_stream_cut(void)
+{
+    struct http_request r = request_to("/stream-cut");
+    r.on_chunk = trip_chunk;
+    trip.last_wish = HTTP_LAST;
+    CHECK(trip_go(&r));
+    trip_forget();
+    r = request_to("/stream-cut");
+    r.on_chunk = trip_chunk;
+    trip_go(&r);
+    check_fault(ERR_NETWORK, "ended before the answer was complete");
+}
+
 static void test_stream_enough(void)
 {
     struct http_request r = request_to("/stream-open");
@@ -668,6 +681,7 @@ static void run_answers(void)
     run("pieces are given as they come", test_stream);
     run("a stream that is done but stays open ends after a short grace",
         test_stream_last);
+    run("a cut behind the last piece that matters is no error", test_stream_cut);
     run("a stream can be ended at once", test_stream_enough);
     run("five hundred calls at once are all answered", test_many);
 }

@@ -1,0 +1,117 @@
+/* pool.c - see pool.h. */
+#include "host/pool.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum { GRAIN = 16, CLASSES = POOL_BLOCK_MAX / GRAIN, SLAB_SIZE = 1 << 18 };
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { POOL_IS_OFF = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { POOL_IS_OFF = 1 };
+#else
+enum { POOL_IS_OFF = 0 };
+#endif
+#else
+enum { POOL_IS_OFF = 0 };
+#endif
+
+struct block {
+    struct block *next;
+};
+
+struct slab {
+    struct slab *next;
+    _Alignas(GRAIN) char bytes[];
+};
+
+struct pool {
+    struct block *free[CLASSES];
+    struct slab *slabs;
+    char *rest; /* unused part of the newest slab */
+    size_t rest_size;
+};
+
+struct pool *pool_new(void)
+{
+    return mem_new(sizeof(struct pool));
+}
+
+void pool_free(struct pool *p)
+{
+    while (p->slabs) {
+        struct slab *next = p->slabs->next;
+        mem_free(p->slabs);
+        p->slabs = next;
+    }
+    mem_free(p);
+}
+
+static size_t class_of(size_t n)
+{
+    return (n - 1) / GRAIN;
+}
+
+static void *cut_block(struct pool *p, size_t size)
+{
+    if (p->rest_size < size) {
+        struct slab *s = mem_grow(NULL, sizeof *s + SLAB_SIZE);
+        s->next = p->slabs;
+        p->slabs = s;
+        p->rest = s->bytes;
+        p->rest_size = SLAB_SIZE;
+    }
+    void *block = p->rest;
+    p->rest += size;
+    p->rest_size -= size;
+    return block;
+}
+
+static void *take(struct pool *p, size_t n)
+{
+    size_t class = class_of(n);
+    struct block *b = p->free[class];
+    if (!b)
+        return cut_block(p, (class + 1) * GRAIN);
+    p->free[class] = b->next;
+    return b;
+}
+
+static void give(struct pool *p, void *block, size_t n)
+{
+    struct block *b = block;
+    b->next = p->free[class_of(n)];
+    p->free[class_of(n)] = b;
+}
+
+static int is_small(size_t n)
+{
+    return !POOL_IS_OFF && n <= POOL_BLOCK_MAX;
+}
+
+/* Blocks of one kind and class stay where they are. */
+static int fits_as_it_is(size_t old, size_t n)
+{
+    return is_small(old) && is_small(n) && class_of(old) == class_of(n);
+}
+
+void *pool_resize(void *pool, void *p, size_t old, size_t n)
+{
+    if (!p)
+        old = 0;
+    if (p && n && fits_as_it_is(old, n))
+        return p;
+    if (p && n && !is_small(old) && !is_small(n))
+        return mem_grow(p, n);
+    void *new = NULL;
+    if (n) {
+        new = is_small(n) ? take(pool, n) : mem_grow(NULL, n);
+        memcpy(new, p ? p : "", old < n ? old : n);
+    }
+    if (p && old && is_small(old))
+        give(pool, p, old);
+    else if (p)
+        mem_free(p);
+    return new;
+}
