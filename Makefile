@@ -21,11 +21,11 @@ Q            := $(if $(V),,@)
 # Everything the build and the tests need, as Debian names it; nowhere else.
 DEPS      := gcc make pkg-config liblua5.4-dev lua5.4 libcurl4-openssl-dev libyaml-dev \
              libuv1-dev libsqlite3-dev libzstd-dev libssl-dev libutf8proc-dev \
-             libmicrohttpd-dev ca-certificates
+             libmicrohttpd-dev libzip-dev ca-certificates
 DEPS_LINT := clang-format-14 clang-tidy-14 cppcheck lua-check
 DEPS_FUZZ := clang-14 libclang-rt-14-dev
 DEPS_LONG := valgrind
-PKGS      := lua5.4 libcurl yaml-0.1 libuv sqlite3 libzstd libcrypto libutf8proc
+PKGS      := lua5.4 libcurl yaml-0.1 libuv sqlite3 libzstd libcrypto libutf8proc libzip
 
 CPPFLAGS += -D_GNU_SOURCE -Iruntime -DSKILLOPT_VERSION='"$(VERSION)"' \
             -DSKILLOPT_SHARE='"$(PREFIX)/share/skillopt"' \
@@ -119,17 +119,21 @@ quickstart: need
 test: need
 	$(Q)$(MAKE) --no-print-directory check
 
-check: $(BUILD)/skillopt $(STUB) $(TESTS)
+# All that the tests run.
+programs: $(BUILD)/skillopt $(STUB) $(TESTS)
+	@:
+
+check: programs
 	@sh tests/run.sh $(BUILD) short
 
 test-long: need
 	$(call NEED,$(DEPS_LONG))
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/skillopt $(STUB) $(TESTS)
+	$(Q)$(MAKE) --no-print-directory programs
 	@sh tests/run.sh $(BUILD) long
 
 test-full: need
 	$(call NEED,$(DEPS_LONG))
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/skillopt $(STUB) $(TESTS)
+	$(Q)$(MAKE) --no-print-directory programs
 	@sh tests/run.sh $(BUILD) full
 
 # ------------------------------------------------------------------- looking harder
@@ -164,4 +168,4 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all deps need quickstart test check test-long test-full asan fuzz fuzz-run lint bench clean
+.PHONY: all deps need quickstart test programs check test-long test-full asan fuzz fuzz-run lint bench clean
