@@ -1,4 +1,5 @@
 /* main.c - start, turn the loop until the main task has ended, stop. */
+#include "base/fault.h"
 #include "base/mem.h"
 #include "host/paths.h"
 #include "host/rt_flow.h"
@@ -10,6 +11,7 @@
 #include <lauxlib.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { EXIT_USAGE = 2, EXIT_BUG = 70 };
 
@@ -31,7 +33,7 @@ static int run(lua_State *L, int argc, char **argv)
         lua_pushstring(L, argv[i]);
         lua_rawseti(L, -2, i);
     }
-    task_start(L, 1, loop_wall());
+    task_start(L, 1, 0); /* a run says where its clock starts */
     for (;;) {
         task_run_ready();
         if (task_count() == 0)
@@ -62,6 +64,10 @@ int main(int argc, char **argv)
 {
     keep_memory();
     struct err e = { 0 };
+    if (!fault_init(getenv("SKILLOPT_FAULT"), &e)) {
+        complain(&e);
+        return EXIT_USAGE;
+    }
     char *home = paths_home(&e);
     if (!home)
         return complain(&e);

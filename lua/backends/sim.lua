@@ -14,12 +14,15 @@ local text = require "rt.text"
 local protocol = require "skillopt.protocol.openai_chat"
 local analyst = require "backends.sim.analyst"
 local merge = require "backends.sim.merge"
+local play = require "backends.sim.play"
+local play_learn = require "backends.sim.play_learn"
 local target = require "backends.sim.target"
 
 local M = { name = "sim", protocol = protocol, sends_seed = true }
 
-local UNKNOWN <const> = "I am a simulated model. I answer questions about records with labelled lines, "
-  .. "and I find, merge and rank rules for such answers. This request asks for something else."
+local UNKNOWN <const> = "I am a simulated model. I answer questions about a text that comes "
+  .. "with them, and I find, merge and rank rules for such answers. This request asks for "
+  .. "something else."
 local REMARK <const> = "- Read the record twice before you answer."
 local HEADERS <const> = { ["content-type"] = "application/json" }
 
@@ -50,11 +53,12 @@ end
 ----------------------------------------------------------------------------- reply
 
 --- What the request asks for, by the names of the JSON its instructions want.
-local function work_of(instructions)
+local function work_of(instructions, user)
   local function wants(name) return instructions:find(('"%s"'):format(name), 1, true) end
   if wants "selected_indices" then return merge.rank end
   if wants "patch" and wants "edits" then
-    return wants "success_patterns" and analyst.successes or analyst.failures
+    local reader = play_learn.is_about(user) and play_learn or analyst
+    return wants "success_patterns" and reader.successes or reader.failures
   end
   return wants "edits" and merge.merge or nil
 end
@@ -65,9 +69,10 @@ local function with_slip(reply)
   local edits = (value.patch or value).edits
   if not edits or #edits == 0 then return reply end
   edits[#edits] = { op = "append", content = REMARK }
-  return json.encode(value, { indent = true })
+  return json.encode(value, { indent = true, keys = { "reasoning", edits = { "op" } } })
 end
 
+--- An unreadable reply: half of one, or none at all.
 local function spoil(reply, draw)
   if draw < 0.5 then return reply:sub(1, #reply // 2) end
   return "I have looked at all of it and would change the rules that failed most."
@@ -76,8 +81,11 @@ end
 local function reply_to(system, user, settings, random)
   local slips = random:random() < (settings.noise or 0)
   local is_malformed, how = random:random() < (settings.malformed_rate or 0), random:random()
-  local work = work_of(system ~= "" and system or user)
-  if not work then return target.answer(system, user, { misreads = slips }) or UNKNOWN end
+  local work = work_of(system ~= "" and system or user, user)
+  if not work then
+    return play.answer(system, user, { noise = settings.noise or 0, seed = random:below(1 << 30) })
+      or target.answer(system, user, { misreads = slips }) or UNKNOWN
+  end
   local reply = work(user)
   if slips then reply = with_slip(reply) end
   return is_malformed and spoil(reply, how) or reply
@@ -91,10 +99,11 @@ local function failure(status, kind, message)
   return answer(status, { error = { message = message, type = kind, code = kind } })
 end
 
---- At most so many tokens of the reply, and why it ends.
+--- At most so many tokens of the reply, and why it ends. A mark without room leaves the
+--- beginning alone.
 local function cut(reply, limit)
   if type(limit) ~= "number" or text.tokens(reply) <= limit then return reply, "stop" end
-  return (text.cut_middle(reply, math.max(1, math.floor(limit)), "")), "length"
+  return (text.cut_middle(reply, math.max(1, math.floor(limit)), reply)), "length"
 end
 
 local function completion(reply, request, prompt)
@@ -108,10 +117,16 @@ local function completion(reply, request, prompt)
   }
 end
 
+---@class sim.Settings
+---@field noise number? share of replies with a slip
+---@field latency_s number? time a reply takes, half to one and a half of it
+---@field error_rate number? share of requests that fail
+---@field malformed_rate number? share of optimizer replies that cannot be read
+
 --- The reply to a request in the form of the OpenAI chat API.
 ---@async
 ---@param body string bytes of the request
----@param settings {noise: number?, latency_s: number?, error_rate: number?, malformed_rate: number?}
+---@param settings sim.Settings
 ---@return {status: integer, headers: table<string, string>, body: string}
 function M.handle(body, settings)
   local request = json.decode(body)

@@ -203,6 +203,7 @@ function Evaluation:render(options) end
 
 ---@class skillopt.Reply
 ---@field text string what the model said, without its reasoning
+---@field reasoning string? what it thought, where the server or the text shows it
 ---@field message skillopt.Message to put into `messages` of the next call
 ---@field tool_calls skillopt.ToolCall[] empty when there are none
 ---@field finish "stop"|"length"|"tool_calls"|"content_filter"|"other"

@@ -53,11 +53,11 @@ local function locate(name, folders)
   for _, folder in ipairs(folders) do
     for _, form in ipairs { "/%s.lua", "/%s/init.lua", "/envs/%s.lua", "/envs/%s/init.lua" } do
       local path = folder .. form:format(name)
-      if file.kind(path) == "file" then return path end
+      if loader.exists(path) then return path end
     end
   end
   local path = string.format("%s/lua/envs/%s/init.lua", loader.home, name)
-  if file.kind(path) == "file" then return path end
+  if loader.exists(path) then return path end
 end
 
 --- Names of the installed environments.

@@ -1,6 +1,7 @@
 --- A run, put together: configuration, environment, policies, data, endpoints, folder,
 --- journal; then the loop; then what is left to say.
 local backend_of = require "skillopt.backend"
+local core = require "rt.task"
 local ctx = require "skillopt.ctx"
 local dataset = require "skillopt.dataset"
 local digest = require "rt.digest"
@@ -419,12 +420,27 @@ end
 
 --------------------------------------------------------------------------- running
 
+--- The clock of a run starts when it was begun, or the run it is a fork of: a value, so
+--- that it starts there again.
+local function start_clock(run)
+  local j, parent = run.journal, run.effects.parent
+  local n = j:find("value", "", "start")
+  local inherited = not n and parent and parent:find("value", "", "start")
+  if inherited then
+    n = j:copy(parent, inherited)
+  elseif not n and not run.is_replay then
+    n = j:put("value", "", "start", json.canonical { time = math.floor(flow.wall()) })
+  end
+  if n then core.set_time(json.decode(assert(j:read(n))).time) end
+end
+
 --- The loop, in the place it works at; then the end is put on file.
 ---@async
 ---@param run table attached
 ---@return table result
 function M.train(run)
   local loop = run.policies.loop
+  start_clock(run)
   task.set_place { kind = "policy", run = run, role = "optimizer", stage = "optimizer",
     opt = loop.opt, skill = run.initial_skill, prompt_folders = policy_prompts(run, loop) }
   loop.run(run.ctx, loop.opt)

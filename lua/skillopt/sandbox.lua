@@ -74,11 +74,28 @@ local function now()
   return core.is_task() and core.time() or 0
 end
 
+local function date_field(date, name, otherwise)
+  local value = date[name]
+  if value == nil then value = otherwise end
+  return math.tointeger(value) or error(string.format("field '%s' missing in date table", name), 4)
+end
+
+--- Seconds since 1970 of a date in UTC, whatever the machine's zone. Years start in March
+--- here, so that the leap day is the last one.
+local function utc_time(date)
+  local months = date_field(date, "year") * 12 + date_field(date, "month") - 3
+  local year, month = months // 12, months % 12
+  local days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5
+    + date_field(date, "day") - 719469
+  return days * 86400 + date_field(date, "hour", 12) * 3600 + date_field(date, "min", 0) * 60
+    + date_field(date, "sec", 0)
+end
+
 local function user_os()
   local names = "there is no %s"
-  local os_date, os_time, os_difftime = os.date, os.time, os.difftime
+  local os_date, os_difftime = os.date, os.difftime
   return {
-    time = function(t) return t and os_time(t) or math.floor(now()) end,
+    time = function(t) return t and utc_time(t) or math.floor(now()) end,
     clock = now,
     date = function(format, time)
       format = format or "%c"

@@ -2,12 +2,31 @@
 #include "base/digest.h"
 #include <assert.h>
 #include <openssl/evp.h>
-#include <openssl/sha.h>
+#include <pthread.h>
+
+static EVP_MD *fetched;
+
+static void fetch(void)
+{
+    fetched = EVP_MD_fetch(NULL, "SHA256", NULL);
+    assert(fetched);
+}
+
+/* The algorithm, looked up once: a look-up costs more than a short digest. */
+static const EVP_MD *algorithm(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fetch);
+    return fetched;
+}
 
 struct digest digest_of(const void *p, size_t n)
 {
     struct digest d;
-    SHA256(p, n, d.bytes);
+    unsigned size = DIGEST_BYTES;
+    int ok = EVP_Digest(p, n, d.bytes, &size, algorithm(), NULL);
+    assert(ok);
+    (void)ok;
     return d;
 }
 
@@ -24,7 +43,7 @@ void digest_hex(const struct digest *d, char hex[DIGEST_HEX + 1])
 struct digest_stream *digest_stream_new(void)
 {
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    int ok = ctx && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL);
+    int ok = ctx && EVP_DigestInit_ex(ctx, algorithm(), NULL);
     assert(ok);
     (void)ok;
     return (struct digest_stream *)ctx;

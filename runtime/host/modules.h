@@ -4,6 +4,7 @@
 #include <lua.h>
 
 #define RT_MODULES(X)                                                                    \
+    X(archive)                                                                           \
     X(digest)                                                                            \
     X(document)                                                                          \
     X(file)                                                                              \

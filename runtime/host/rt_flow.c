@@ -123,6 +123,7 @@ static int l_defer(lua_State *L)
     nap->wait.cancel = deferred_cancel;
     if (deferred_n == deferred_cap) {
         deferred_cap = deferred_cap ? 2 * deferred_cap : 64;
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
         deferred = mem_grow(deferred, deferred_cap * sizeof *deferred);
     }
     deferred[deferred_n++] = &nap->wait;

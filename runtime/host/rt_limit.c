@@ -89,13 +89,34 @@ static int l_new(lua_State *L)
     return 1;
 }
 
-static void entry_cancel(struct wait *w)
+static void over(struct entry *entry, const struct limit_outcome *o)
 {
-    struct entry *entry = (struct entry *)((char *)w - offsetof(struct entry, wait));
+    if (entry->state != ENTRY_STARTED)
+        return;
+    entry->state = ENTRY_OVER;
+    if (!entry->holder->limit)
+        return;
+    limit_done(entry->holder->limit, &entry->ticket, o, loop_now());
+    start_waiting(entry->holder);
+}
+
+/* Leave the line, or give the place back with nothing learnt. */
+static void entry_drop(struct entry *entry)
+{
+    struct limit_outcome o = { .end = LIMIT_NEUTRAL,
+                               .tokens = -1,
+                               .requests = LIMIT_UNKNOWN,
+                               .allowed_tokens = LIMIT_UNKNOWN };
     if (entry->state == ENTRY_WAITING) {
         limit_cancel(entry->holder->limit, &entry->ticket);
         entry->state = ENTRY_OVER;
     }
+    over(entry, &o);
+}
+
+static void entry_cancel(struct wait *w)
+{
+    entry_drop((struct entry *)((char *)w - offsetof(struct entry, wait)));
 }
 
 static int enter_k(lua_State *L, int status, lua_KContext ctx)
@@ -127,27 +148,9 @@ static int l_enter(lua_State *L)
     return task_park(L, &entry->wait, enter_k, 0);
 }
 
-static void over(struct entry *entry, const struct limit_outcome *o)
-{
-    if (entry->state != ENTRY_STARTED)
-        return;
-    entry->state = ENTRY_OVER;
-    if (!entry->holder->limit)
-        return;
-    limit_done(entry->holder->limit, &entry->ticket, o, loop_now());
-    start_waiting(entry->holder);
-}
-
 static int entry_release(lua_State *L)
 {
-    struct entry *entry = luaL_checkudata(L, 1, ENTRY_TYPE);
-    struct limit_outcome o = { .end = LIMIT_NEUTRAL,
-                               .tokens = -1,
-                               .requests = LIMIT_UNKNOWN,
-                               .allowed_tokens = LIMIT_UNKNOWN };
-    if (entry->state == ENTRY_WAITING)
-        entry_cancel(&entry->wait);
-    over(entry, &o);
+    entry_drop(luaL_checkudata(L, 1, ENTRY_TYPE));
     return 0;
 }
 

@@ -2,6 +2,7 @@
  *
  * A line is written with one write call, so a killed process leaves at most one
  * torn line at the end, which the next start of the file removes. */
+#include "base/fault.h"
 #include "base/mem.h"
 #include "host/bind.h"
 #include "host/modules.h"
@@ -76,6 +77,8 @@ static int l_open(lua_State *L)
 
 static bool write_all(int fd, const char *p, size_t n)
 {
+    if (!fault_pass(FAULT_APPEND))
+        return fault_refuse(fd, p, n, -1);
     while (n > 0) {
         ssize_t done = write(fd, p, n);
         if (done < 0 && errno == EINTR)

@@ -22,6 +22,7 @@ struct task {
     bool is_shielded; /* parked on something that cancellation must not stop */
     int status, nres; /* of the body, while ENDING waits for children */
     struct wait *on;  /* what it is parked on */
+    struct wait *due; /* what it will take the result of when it goes on */
     struct wait join; /* the wait for its children */
     struct task *parent, *first, *last, *next, *prev;
     struct task *next_ready;
@@ -111,9 +112,14 @@ static int parked_k(lua_State *L, int status, lua_KContext ctx)
 {
     struct task *t = *slot_of(L);
     lua_KFunction k = (lua_KFunction)lua_touserdata(L, -1);
+    struct wait *w = t->due;
     lua_pop(L, 1);
-    if (t->is_cancelled && !t->is_shielded)
+    t->due = NULL;
+    if (t->is_cancelled && !t->is_shielded) {
+        if (w && w->cancel)
+            w->cancel(w);
         return raise_cancelled(L);
+    }
     t->is_shielded = false;
     return k(L, status, ctx);
 }
@@ -123,7 +129,7 @@ static int park(lua_State *L, struct wait *w, lua_KFunction k, lua_KContext ctx)
     struct task *t = *slot_of(L);
     assert(t && t == current && !w->task); /* task_check came first */
     w->task = t;
-    t->on = w;
+    t->on = t->due = w;
     t->state = PARKED;
     lua_pushlightuserdata(L, (void *)k);
     return lua_yieldk(L, 0, ctx, parked_k);
@@ -262,6 +268,7 @@ static void cancel(struct task *t)
     struct wait *w = t->on;
     if (!w || t->is_shielded)
         return;
+    t->due = NULL;
     if (w->cancel)
         w->cancel(w);
     task_wake(w);

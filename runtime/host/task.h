@@ -17,7 +17,8 @@ struct task;
 
 struct wait {
     struct task *task;             /* who is parked here; NULL when nobody is */
-    void (*cancel)(struct wait *); /* stop the operation; called at most once */
+    void (*cancel)(struct wait *); /* stop the operation, or drop what came of it when it
+                                    * is over already; called at most once */
 };
 
 /* Raise unless L is a task that may wait now. A binding calls this before it

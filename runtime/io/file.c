@@ -2,6 +2,7 @@
  * through write_all, sync_fd and rename_at. */
 #include "io/file.h"
 #include "base/digest.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include <dirent.h>
 #include <errno.h>
@@ -55,6 +56,8 @@ bool file_err(struct err *e, const char *verb, const char *path, int code)
 
 static bool write_all(int fd, const char *p, size_t n)
 {
+    if (!fault_pass(FAULT_WRITE))
+        return fault_refuse(fd, p, n, -1);
     while (n) {
         ssize_t k = write(fd, p, n);
         if (k < 0 && errno == EINTR)
@@ -70,12 +73,12 @@ static bool write_all(int fd, const char *p, size_t n)
 /* EINVAL: not a thing that can be synced (some folders of some file systems). */
 static bool sync_fd(int fd)
 {
-    return fsync(fd) == 0 || errno == EINVAL;
+    return fault_pass(FAULT_SYNC) && (fsync(fd) == 0 || errno == EINVAL);
 }
 
 static bool rename_at(int dir, const char *from, const char *to)
 {
-    return renameat(dir, from, dir, to) == 0;
+    return fault_pass(FAULT_RENAME) && renameat(dir, from, dir, to) == 0;
 }
 
 static ssize_t read_some(int fd, char *p, size_t n)
@@ -128,15 +131,23 @@ static size_t first_step(int fd)
     return is_known ? (size_t)s.st_size + 1 : READ_STEP;
 }
 
+static bool too_large(const char *path, size_t max, struct err *e)
+{
+    return err_set(e, ERR_LIMIT, "%s is larger than %zu bytes", path, max);
+}
+
+/* When `out` has no room left one byte more is asked for: it may be the end. */
 static bool read_fd(int fd, const char *path, struct buf *out, struct err *e)
 {
     size_t max = out->max ? out->max : BUF_DEFAULT_MAX;
     size_t step = first_step(fd);
     for (;;) {
+        char extra = 0;
         size_t left = max > out->len ? max - out->len : 0;
-        char extra;
         size_t want = left < step ? left : step;
         char *room = want ? buf_room(out, want) : &extra;
+        if (!room)
+            return too_large(path, max, e);
         ssize_t k = read_some(fd, room, want ? want : 1);
         int code = errno;
         if (want)
@@ -146,7 +157,7 @@ static bool read_fd(int fd, const char *path, struct buf *out, struct err *e)
         if (k == 0)
             return true;
         if (!want)
-            return err_set(e, ERR_LIMIT, "%s is larger than %zu bytes", path, max);
+            return too_large(path, max, e);
         step = step > (size_t)k ? step - (size_t)k : READ_STEP;
     }
 }
@@ -322,7 +333,8 @@ bool file_write_link(const char *path, const char *target, struct err *e)
     bool ok = links_to(&s, target);
     if (!ok) {
         unlinkat(s.dir, s.temp, 0);
-        ok = symlinkat(target, s.dir, s.temp) == 0 && rename_at(s.dir, s.temp, s.name);
+        ok = fault_pass(FAULT_LINK) && symlinkat(target, s.dir, s.temp) == 0 &&
+             rename_at(s.dir, s.temp, s.name);
         if (!ok) {
             file_err(e, "link", path, errno);
             unlinkat(s.dir, s.temp, 0);
@@ -337,7 +349,7 @@ bool file_write_link(const char *path, const char *target, struct err *e)
 static bool make_one(const char *path, struct err *e)
 {
     struct stat s;
-    if (mkdir(path, 0777) == 0)
+    if (fault_pass(FAULT_FOLDER) && mkdir(path, 0777) == 0)
         return true;
     int code = errno;
     if (code == EEXIST && stat(path, &s) == 0)

@@ -6,6 +6,7 @@
  * since libcurl counts silence in whole seconds and not before the first byte. */
 #include "io/http.h"
 #include "base/buf.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "io/http_fault.h"
 #include "io/loop.h"
@@ -183,6 +184,8 @@ static size_t on_body(char *p, size_t one, size_t n, void *arg)
 {
     struct http_call *c = arg;
     c->last_news = loop_now();
+    if (!fault_pass(FAULT_RECEIVE))
+        return STOP_TRANSFER;
     if (n > c->max_body - c->received) {
         c->end = HTTP_END_BODY_LIMIT;
         return STOP_TRANSFER;
@@ -551,11 +554,23 @@ static void call_begin(struct http_call *c)
     timer_start(&c->timer, call_next_deadline(c) - now, on_deadline);
 }
 
+static bool can_send(const struct url *u, struct err *e)
+{
+    char origin[URL_ORIGIN_MAX];
+    if (fault_pass(FAULT_SEND))
+        return true;
+    int code = errno;
+    url_origin(u, origin);
+    return err_set(e, ERR_NETWORK, "cannot send to %s: %s", origin, strerror(code));
+}
+
 struct http_call *http_start(const struct http_request *r, struct err *e)
 {
     assert(r->done);
     struct url u;
     if (!url_split(r->url, &u, e) || !request_is_sane(r, e) || !http_open(e))
+        return NULL;
+    if (!can_send(&u, e))
         return NULL;
     struct http_call *c = call_take();
     curl_easy_reset(c->easy);

@@ -12,7 +12,7 @@
  * journal_append, on the loop's thread, numbers a row and queues it. A writer
  * thread packs what is queued, commits it as one group and posts the callbacks
  * back to the loop. The rows are found by (kind, slot, key) through an index in
- * memory (24 bytes a row), built at open by the pass that verifies the chain. All
+ * memory (under 70 bytes a row), built at open by the pass that verifies the chain. All
  * functions belong to the loop's thread; the journal owns its thread and files.
  * Who may open a run folder at all is the business of io/lock. */
 #pragma once
@@ -60,7 +60,7 @@ struct journal_options {
 struct journal;
 
 /* Open or make the journal at `path` (its name ends in ".db"); NULL is one in
- * memory. Verifies every row. False kinds of news, all ERR_IO with a hint: another
+ * memory. Verifies every row. NULL with ERR_IO and a hint for another
  * format, a row that is damaged or missing (named), an end before the head's. */
 struct journal *journal_open(const char *path, const struct journal_options *o,
                              struct err *e);

@@ -1,7 +1,9 @@
 /* journal_db.c - see journal_db.h. */
 #include "io/journal_db.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "io/file.h"
+#include "io/journal_vfs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -148,6 +150,13 @@ static void row_start(struct journal_db *d, int64_t n, const char *kind, const c
 
 /* ---- writing ---- */
 
+/* A point was passed that has to fail as a write would. */
+static bool refused(struct journal_db *d, struct err *e)
+{
+    d->is_full = errno == ENOSPC;
+    return file_err(e, "write", d->path, errno);
+}
+
 bool db_begin(struct journal_db *d, struct err *e)
 {
     return step(d, d->begin, e);
@@ -186,6 +195,8 @@ bool db_insert(struct journal_db *d, const struct db_row *row, struct err *e)
     sqlite3_stmt *s = d->insert;
     if (d->row.is_full)
         return err_set(e, ERR_LIMIT, "a row is too large for %s", d->path);
+    if (!fault_pass(FAULT_INSERT))
+        return refused(d, e);
     sqlite3_bind_int64(s, 1, row->n);
     bind_text(s, 2, journal_kind_name(row->kind));
     bind_text(s, 3, row->slot);
@@ -198,7 +209,7 @@ bool db_insert(struct journal_db *d, const struct db_row *row, struct err *e)
 
 bool db_commit(struct journal_db *d, struct err *e)
 {
-    return step(d, d->commit, e);
+    return fault_pass(FAULT_COMMIT) ? step(d, d->commit, e) : refused(d, e);
 }
 
 void db_rollback(struct journal_db *d, const struct digest *chain)
@@ -233,6 +244,10 @@ void db_head(struct journal_db *d, int64_t last)
     if (d->head_fd < 0)
         return;
     head_print(text, last, &d->chain);
+    if (!fault_pass(FAULT_HEAD)) {
+        fault_refuse(d->head_fd, text, HEAD_BYTES, 0);
+        return;
+    }
     ssize_t n = pwrite(d->head_fd, text, HEAD_BYTES, 0);
     (void)n; /* an older head only notices less */
 }
@@ -302,8 +317,9 @@ static bool reserve(const char *path, size_t n)
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return false;
-    bool ok = fallocate(fd, 0, 0, (off_t)n) == 0 ||
-              (errno == EOPNOTSUPP && fill_with_zeros(fd, n));
+    bool ok =
+        fault_pass(FAULT_BALLAST) && (fallocate(fd, 0, 0, (off_t)n) == 0 ||
+                                      (errno == EOPNOTSUPP && fill_with_zeros(fd, n)));
     int code = errno;
     close(fd);
     errno = code;
@@ -489,7 +505,7 @@ static int64_t size_of(const char *path, const char *ending)
 static bool connect(struct journal_db *d, const char *name, int flags, struct err *e)
 {
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-    if (sqlite3_open_v2(name, &d->db, flags, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(name, &d->db, flags, journal_vfs()) != SQLITE_OK)
         return db_err(d, e, "open");
     sqlite3_extended_result_codes(d->db, 1);
     sqlite3_busy_timeout(d->db, BUSY_MS);

@@ -1,6 +1,7 @@
 /* lock.c - see lock.h. */
 #include "io/lock.h"
 #include "base/buf.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "io/file.h"
 #include <errno.h>
@@ -95,6 +96,8 @@ static bool holder_write(int fd, const struct holder *h)
                      h->pid, h->host, started, heartbeat);
     if (n > 0 && n < TEXT_BYTES)
         text[n] = '\n';
+    if (!fault_pass(FAULT_LOCK))
+        return fault_refuse(fd, text, TEXT_BYTES, 0);
     return pwrite(fd, text, TEXT_BYTES, 0) == TEXT_BYTES;
 }
 

@@ -595,7 +595,7 @@ static void many_done(void *arg)
 
 static void test_many(void)
 {
-    enum { N = 500 };
+    enum { N = 300 };
     struct http_call *calls[N];
     struct http_request r = request_to("/ok");
     r.done = many_done;
@@ -683,7 +683,7 @@ static void run_answers(void)
         test_stream_last);
     run("a cut behind the last piece that matters is no error", test_stream_cut);
     run("a stream can be ended at once", test_stream_enough);
-    run("five hundred calls at once are all answered", test_many);
+    run("three hundred calls at once are all answered", test_many);
 }
 
 static void run_faults(void)

@@ -18,6 +18,7 @@ local MAY_INCLUDE <const> = {
 local HOME_OF_LIBRARY <const> = {
   ["lua.h"] = "host", ["lauxlib.h"] = "host", ["lualib.h"] = "host",
   ["uv.h"] = "io", ["curl/curl.h"] = "io", ["curl/multi.h"] = "io", ["sqlite3.h"] = "io",
+  ["zip.h"] = "io",
 }
 
 local BANNED <const> = {

@@ -68,9 +68,11 @@ run_of.attach = function(run, opt)
   run.say = function(event, data)
     if event == "note" then notes[#notes + 1] = data.message end
   end
+  local endpoint = run.endpoint
   run.endpoint = function(role)
-    return { role = role, provider = "scripted", model = "scripted", max_tokens = 1000,
-      params = function(_, wanted) return wanted end, ask = ask(role) }
+    local one = endpoint(role) -- as configured, so that a replay makes the same requests
+    one.ask = ask(role)
+    return one
   end
 end
 

@@ -19,16 +19,26 @@ local function blocks_of(user)
   return blocks, user:sub(1, (starts[1] or #user + 1) - 1)
 end
 
+--- What a block says was expected; of several accepted answers the first.
+local function expected_in(block)
+  local words = block:match "\nExpected answer: ([^\n]+)"
+    or block:match "\nAccepted answers: ([^\n]+)"
+  local list = words and words:find "^%[" and json.decode(words)
+  if type(list) == "table" then words = list[1] end
+  return type(words) == "string" and words or nil
+end
+
 --- What was asked, what stands in the text, what was expected; nil when a block says not.
 local function example_of(block, rules)
   local content = block:match "%[user%] (.-)\n%[assistant%]"
-  local expected = block:match "\nExpected answer: ([^\n]+)"
+  local expected = expected_in(block)
   local question, context = reader.question(content or "")
   local reading = question and expected and reader.read(context, question)
   if not reading then return nil end
   local answer, followed = rule_of.follow(rules, reading.value, question)
   if answer == expected then return nil end
-  return { shape = shape.of(reading.value), output = expected, question = question, followed = followed }
+  return { shape = shape.of(reading.value), output = expected, question = question,
+    followed = followed }
 end
 
 ----------------------------------------------------------------------- proposals
@@ -65,16 +75,19 @@ end
 --- A stated rule that says the same of the same values, but to other questions.
 local function sibling(rules, rule)
   for _, stated in ipairs(rules) do
-    if stated.cues and stated.value == rule.value and stated.answer == rule.answer then return stated end
+    local says_the_same = stated.value == rule.value and stated.answer == rule.answer
+    if stated.cues and says_the_same then return stated end
   end
 end
 
 --- The rule that was followed is wrong here: it is mended when one template explains its
 --- examples too, and makes room for another rule otherwise.
 local function against(cluster, rule, followed)
-  local both = followed.value == rule.value and learn.reconciled(cluster.examples, followed)
+  local is_same_kind = followed.value == rule.value and #followed.examples > 0
+  local both = is_same_kind and learn.reconciled(cluster.examples, followed)
   if both then
-    return { replace(followed, learn.rule(both, { cues = followed.cues, examples = followed.examples })) }
+    local mended = { cues = followed.cues, examples = followed.examples }
+    return { replace(followed, learn.rule(both, mended)) }
   end
   if followed.value ~= rule.value then return { append(rule) } end
   local cues = learn.cues(cluster)
@@ -143,7 +156,7 @@ function M.failures(user)
   return json.encode({
     failure_summary = summary_of(clusters),
     patch = {
-      reasoning = ("%d of %d answers differ from the expected ones in a way the document does not explain.")
+      reasoning = ("%d of %d answers are not what the document makes of the values.")
         :format(#examples, #blocks),
       edits = edits_of(clusters, rules, budget),
     },
@@ -154,8 +167,8 @@ end
 ---@return string
 function M.successes()
   return json.encode({
-    success_patterns = json.array { "takes the value from the line whose label fits the question" },
-    patch = { reasoning = "These tasks were solved; nothing needs to change.", edits = json.array {} },
+    success_patterns = json.array { "takes the value whose label fits the question" },
+    patch = { reasoning = "These tasks were solved.", edits = json.array {} },
   }, { indent = true, keys = KEYS })
 end
 

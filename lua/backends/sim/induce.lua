@@ -131,7 +131,8 @@ function M.induce(examples)
   end
   local slots = examples[1].shape.slots
   if #slots > 20 then return nil end
-  local search = { outputs = outputs, pool = pool_of.of(examples), best = {}, columns = {}, count = 0 }
+  local search = { outputs = outputs, pool = pool_of.of(examples), best = {}, columns = {},
+    count = 0 }
   reach(search, { at = at, used = 0, kind = "start", cost = 0 })
   for column = 0, #outputs[1] - 1 do
     for _, point in pairs(search.columns[column] or {}) do go_on(search, point) end

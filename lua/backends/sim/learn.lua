@@ -40,8 +40,7 @@ local function cluster_of(examples)
   if not pieces then return nil end
   local is_whole = induce.is_fixed(pieces)
   if is_whole and not can_be_whole(examples) then return nil end
-  local most = #examples > 1 and MOST_SHARED_COST or MOST_COST
-  if not is_whole and cost > most then return nil end
+  if cost > (#examples > 1 and MOST_SHARED_COST or MOST_COST) then return nil end
   return { examples = examples, pieces = pieces, cost = cost, is_whole = is_whole }
 end
 

@@ -5,7 +5,8 @@ local rule_of = require "backends.sim.rule"
 
 local M = {}
 
-local KEYS <const> = { "reasoning", edits = { "op", "target", "content", "support_count", "source_type" } }
+local KEYS <const> = { "reasoning",
+  edits = { "op", "target", "content", "support_count", "source_type" } }
 
 --- The patches: the JSON list at the end of the request.
 local function patches_of(user)
@@ -130,7 +131,8 @@ function M.merge(user)
       support_count = entry.support, source_type = entry.edit.source_type }
   end
   return json.encode({
-    reasoning = ("%d edits became %d; those about the same values were put together."):format(count, #edits),
+    reasoning = ("%d edits became %d: those about the same values were put together.")
+      :format(count, #edits),
     edits = edits,
   }, { indent = true, keys = KEYS })
 end

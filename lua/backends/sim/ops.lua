@@ -42,21 +42,24 @@ local function reverse(parts)
   for i = 1, #parts // 2 do parts[i], parts[#parts + 1 - i] = parts[#parts + 1 - i], parts[i] end
 end
 
---- Forms of the operations in words and what they do. `%N` is a number, `%T` a text.
+--- Forms of the operations in words and what they do. `%I` is a whole number from 1 to 9
+--- (or 0 decimals), `%N` any number, `%T` a text.
 local OPERATIONS <const> = {
   { "capitals", text.upper },
   { "small letters", text.lower },
-  { "capital first", function(s) return text.upper(text.sub(s, 1, 1)) .. text.lower(text.sub(s, 2)) end },
-  { "first %N", function(s, n) return text.sub(s, 1, math.tointeger(n)) end },
-  { "last %N", function(s, n) return #s >= n and s:sub(-math.tointeger(n)) or nil end },
+  { "capital first", function(s)
+    return text.upper(text.sub(s, 1, 1)) .. text.lower(text.sub(s, 2))
+  end },
+  { "first %I", function(s, n) return text.sub(s, 1, n) end },
+  { "last %I", function(s, n) return #s >= n and s:sub(-n) or nil end },
   { "month number", function(s)
     local n = shape.month(s)
     return n and tostring(n)
   end },
-  { "%N digits", function(s, n)
-    return s:find "^%d+$" and ("0"):rep(math.tointeger(n) - #s) .. s or nil
+  { "%I digits", function(s, n)
+    return s:find "^%d+$" and ("0"):rep(n - #s) .. s or nil
   end },
-  { "%N decimals", with_number(function(x, n) return ("%." .. math.tointeger(n) .. "f"):format(x) end) },
+  { "%I decimals", with_number(function(x, n) return ("%%.%df"):format(n):format(x) end) },
   { "times %N", with_number(function(x, n) return plain(x * n) end) },
   { "divided by %N", with_number(function(x, n) return plain(x / n) end) },
   { "plus %N", with_number(function(x, n) return plain(x + n) end) },
@@ -77,13 +80,14 @@ local OPERATIONS <const> = {
 }
 
 local function matcher(form)
-  local pattern = "^" .. form:gsub("%%N", "(%%d+%%.?%%d*)"):gsub("%%T", '"(.*)"') .. "$"
-  return function(words) return words:match(pattern) end
+  local pattern = form:gsub("%%I", "(%%d)"):gsub("%%N", "(%%d+%%.?%%d*)"):gsub("%%T", '"(.*)"')
+  return "^" .. pattern .. "$"
 end
 
 local known = {}
 for i, operation in ipairs(OPERATIONS) do
-  known[i] = { match = matcher(operation[1]), form = operation[1], run = operation[2] }
+  known[i] = { pattern = matcher(operation[1]), run = operation[2],
+    convert = operation[1]:find "%%[IN]" and tonumber }
 end
 
 --- Do what the words say; nil when they say nothing or it cannot be done.
@@ -92,11 +96,10 @@ end
 ---@return string?
 function M.apply(words, s)
   for _, operation in ipairs(known) do
-    local argument = operation.match(words)
+    local argument = words:match(operation.pattern)
     if argument then
-      if operation.form:find "%%N" then argument = tonumber(argument) end
-      local out = operation.run(s, argument)
-      return out or nil
+      if operation.convert then argument = operation.convert(argument) end
+      return operation.run(s, argument) or nil
     end
   end
 end
@@ -106,7 +109,7 @@ end
 ---@return boolean
 function M.is_known(words)
   for _, operation in ipairs(known) do
-    if operation.match(words) then return true end
+    if words:find(operation.pattern) then return true end
   end
   return false
 end

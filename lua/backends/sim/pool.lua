@@ -7,12 +7,14 @@ local template = require "backends.sim.template"
 
 local M = {}
 
--- What an operation costs, by its first letters; the cheaper of two that fit is believed.
+-- What an operation costs, by how it begins; a second figure is for each unit of its
+-- number. The cheaper of two that fit is believed.
 local COSTS <const> = {
-  { "month number", 0.2 }, { "ungrouped", 0.3 }, { "no needless", 0.4 }, { "%d+ digits", 0.4 }, { "%d+ decimals", 2.5 },
-  { "first", 0.8 }, { "last", 0.8 }, { "sorted", 0.4 }, { "reversed", 0.8 }, { "joined", 0.4 },
-  { "plus", 1.6, 0.1 }, { "minus", 1.6, 0.1 }, { "times 10*$", 1 }, { "divided by 10*$", 1 },
-  { "times", 3 }, { "divided", 3 }, { "", 0.6 },
+  { "month number", 0.2 }, { "ungrouped", 0.3 }, { "no needless", 0.4 },
+  { "%d+ digits", 0.4 }, { "%d+ decimals", 2.5 }, { "first", 0.8 }, { "last", 0.8 },
+  { "sorted", 0.4 }, { "reversed", 0.8 }, { "joined", 0.4 }, { "plus", 1.6, 0.1 },
+  { "minus", 1.6, 0.1 }, { "times 10*$", 1 }, { "divided by 10*$", 1 }, { "times", 3 },
+  { "divided", 3 }, { "", 0.6 },
 }
 --- Arithmetic that fits two different numbers is no longer far-fetched.
 local PROVEN <const> = 1
@@ -23,7 +25,9 @@ local function cost_of(words, is_proven, is_measure)
   for _, row in ipairs(COSTS) do
     if words:find("^" .. row[1]) then
       local cost = row[2]
-      if row[3] then cost = cost + row[3] * tonumber(words:match "%d+") + (is_measure and ONE_NUMBER or 0) end
+      if row[3] then
+        cost = cost + row[3] * tonumber(words:match "%d+") + (is_measure and ONE_NUMBER or 0)
+      end
       return is_proven and math.min(cost, PROVEN) or cost
     end
   end
@@ -135,8 +139,8 @@ local function arithmetic(values, outputs)
   return list
 end
 
-local SHAPES <const> = { "", "2 digits", "3 digits", "4 digits", "0 decimals", "1 decimals", "2 decimals",
-  "3 decimals", "last 2", "last 4" }
+local FORMS <const> = { "", "2 digits", "3 digits", "4 digits", "0 decimals", "1 decimals",
+  "2 decimals", "3 decimals", "last 2", "last 4" }
 local GROUPS <const> = { "", ",", ".", "'", " " }
 
 local function number_chains(values, outputs)
@@ -144,7 +148,7 @@ local function number_chains(values, outputs)
   if table.concat(values):find(",", 1, true) then add(bases, "ungrouped") end
   for _, words in ipairs(arithmetic(values, outputs)) do add(bases, words) end
   for _, base in ipairs(bases) do
-    for _, form in ipairs(SHAPES) do
+    for _, form in ipairs(FORMS) do
       for _, point in ipairs { "", 'point as ","' } do
         for _, group in ipairs(GROUPS) do
           local chain = table.move(base, 1, #base, 1, {})

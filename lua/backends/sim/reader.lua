@@ -1,5 +1,6 @@
---- Reads like a careful clerk: the record whose heading shares most words with the
---- question, in it the line whose label does; the value is what stands behind the label.
+--- Reads with care and without knowledge: the record whose heading shares most words with
+--- the question, in it the line whose label does; the value is what stands behind the label.
+--- In a text without labels it is the sentence that shares most words.
 local M = {}
 
 --- Words of a text, in small letters.
@@ -11,8 +12,9 @@ end
 
 -- Words that hold sentences together say little about what is meant.
 local SMALL <const> = {}
-for word in ([[a an and are at been by did do does for from had has have in is it its no not of on or
-    that the their this to was were what when where which who whose with]]):gmatch "%a+" do
+for word in ([[a an and are at been by did do does for from had has have in is it its no
+    not of on or that the their this to was were what when where which who whose with]])
+  :gmatch "%a+" do
   SMALL[word] = true
 end
 local SMALL_WEIGHT <const>, STRANGER <const> = 0.05, 0.1
@@ -33,9 +35,13 @@ local function best_likeness(word, list)
   return best
 end
 
+---@class sim.Record
+---@field heading string[] its words
+---@field lines {label: string, value: string, words: string[]}[]
+
 --- The records of a text: a heading and lines with label and value.
 ---@param context string
----@return {heading: string[], lines: {label: string, value: string, words: string[]}[]}[]
+---@return sim.Record[]
 function M.records(context)
   local records = {}
   for block in (context .. "\n\n"):gmatch "(.-)\n%s*\n" do
@@ -76,7 +82,8 @@ end
 local function without_strangers(sums, question, texts)
   for i, list in ipairs(texts) do
     for _, word in ipairs(list) do
-      if not SMALL[word] and best_likeness(word, question) == 0 then sums[i] = sums[i] - STRANGER end
+      local is_strange = not SMALL[word] and best_likeness(word, question) == 0
+      if is_strange then sums[i] = sums[i] - STRANGER end
     end
   end
   return sums
@@ -118,13 +125,31 @@ end
 ---@field value string
 ---@field other string value of the line that fits second best, or the same
 
---- Where the answer stands; nil when the text has no lines with labels.
+--- The sentence with most in common; nil when there is none.
+local function read_sentences(context, asked)
+  local sentences, words = {}, {}
+  for sentence in context:gmatch "[^.!?\n]+" do
+    sentence = sentence:match "^%s*(.-)%s*$"
+    if #words_of(sentence) > 2 and sentence:find "^[^#]" then
+      sentences[#sentences + 1] = sentence
+      words[#words + 1] = words_of(sentence)
+    end
+  end
+  if #sentences == 0 then return nil end
+  local sums = overlaps(asked, words)
+  local at = largest(sums)
+  if sums[at] == 0 then return nil end
+  sums[at] = -1
+  return { label = "text", value = sentences[at], other = sentences[largest(sums)] }
+end
+
+--- Where the answer stands; nil when nothing in the text speaks of the question.
 ---@param context string
 ---@param question string
 ---@return sim.Reading?
 function M.read(context, question)
   local records, asked = M.records(context), words_of(question)
-  if #records == 0 then return nil end
+  if #records == 0 then return read_sentences(context, asked) end
   local headings, labels = {}, {}
   for i, record in ipairs(records) do headings[i] = record.heading end
   local record = records[largest(overlaps(asked, headings))]

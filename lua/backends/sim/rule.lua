@@ -22,13 +22,18 @@ local M = {}
 
 local HEAD <const> = "A value like `%s` is answered as `%s`."
 local CUE_HEAD <const> = "To questions that begin with %s, a value like `%s` is answered as `%s`."
+local BODY_PATTERN <const> = " value like `([^`]+)` is answered as `([^`]+)`%.(.*)$"
+local HEAD_PATTERN <const> = "^%- A" .. BODY_PATTERN
+local CUE_PATTERN <const> = "^%- To questions that begin with (.-), a" .. BODY_PATTERN
 
 --- The sentence of a rule, as a line of a list.
 ---@param rule sim.Rule
 ---@return string
 function M.write(rule)
   local examples, cues = {}, {}
-  for i, one in ipairs(rule.examples) do examples[i] = ("`%s` becomes `%s`"):format(one[1], one[2]) end
+  for i, one in ipairs(rule.examples) do
+    examples[i] = ("`%s` becomes `%s`"):format(one[1], one[2])
+  end
   for i, cue in ipairs(rule.cues or {}) do cues[i] = ('"%s"'):format(cue) end
   local head = rule.cues and CUE_HEAD:format(table.concat(cues, " or "), rule.value, rule.answer)
     or HEAD:format(rule.value, rule.answer)
@@ -40,10 +45,8 @@ end
 ---@param line string
 ---@return sim.Rule?
 function M.read(line)
-  local who, value, answer, rest = line:match "^%- (.-)a value like `([^`]+)` is answered as `([^`]+)`%.(.*)$"
-  if not who then
-    value, answer, rest = line:match "^%- A value like `([^`]+)` is answered as `([^`]+)`%.(.*)$"
-  end
+  local who, value, answer, rest = line:match(CUE_PATTERN)
+  if not who then value, answer, rest = line:match(HEAD_PATTERN) end
   local pieces = answer and template.read(answer)
   if not pieces then return nil end
   local rule = { value = value, answer = answer, pieces = pieces, examples = {}, line = line }

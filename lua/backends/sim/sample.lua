@@ -49,9 +49,9 @@ end
 
 local function stand_in(seen, slot, pieces)
   local part = seen.slots[slot]
-  if part.class == "number" then return is_scaled(pieces, slot) and part.text or number(part.text) end
+  if part.class == "number" and not is_scaled(pieces, slot) then return number(part.text) end
   if part.class == "list" then return list(part.text) end
-  if part.class == "month" then return part.text end
+  if part.class == "month" or part.class == "number" then return part.text end
   return DRESS[part.class](WORDS[(slot - 1) % #WORDS + 1])
 end
 

@@ -47,17 +47,30 @@ local function case_of(word)
   return "wOrd"
 end
 
-local function token_at(value, i, before)
-  local number = number_at(value, i)
-  if number then return { text = number, class = "number" } end
+--- The token at `i`. `number` is true when a number stands directly before it, a blank
+--- between them or not: then a word is a unit.
+local function token_at(value, i, number)
+  local digits = number_at(value, i)
+  if digits then return { text = digits, class = "number" } end
   local word = value:match(WORD, i)
-  if not word then return { text = value:match(OTHER, i) } end
+  if not word then return { text = value:match(OTHER, i), is_sign = true } end
   local class = case_of(word)
-  local is_unit = before and before.class == "number" and class ~= "month"
-  return { text = word, class = not is_unit and class or nil }
+  return { text = word, class = (class == "month" or not number) and class or nil }
 end
 
-local JOINS <const> = { " and ", " or ", ", ", "; ", " / ", " + ", " & ", " | ", ",", ";", "/", "+", "|" }
+local function tokens_of(value)
+  local tokens, i, number = {}, 1, false
+  while i <= #value do
+    local token = token_at(value, i, number)
+    number = token.class == "number" or number and token.text == " "
+    tokens[#tokens + 1] = token
+    i = i + #token.text
+  end
+  return tokens
+end
+
+local JOINS <const> = { " and ", " or ", ", ", "; ", " / ", " + ", " & ", " | ", ",", ";", "/",
+  "+", "|" }
 
 --- Parts of a list of words, or nil.
 ---@param value string
@@ -87,18 +100,15 @@ function M.of(value)
   if M.parts(value) then
     return { value = value, pattern = "{list}", slots = { { text = value, class = "list" } } }
   end
-  local slots, out, i, last, gap = {}, {}, 1, nil, ""
-  local has_words_only = true
-  while i <= #value do
-    local token = token_at(value, i, gap:find "^ ?$" and last)
+  local slots, out, has_words_only = {}, {}, true
+  for i, token in ipairs(tokens_of(value)) do
     if token.class then slots[#slots + 1] = token end
-    out[#out + 1] = token.class and ("{%s}"):format(token.class) or token.text
-    if token.class == "number" or token.class == "month" then has_words_only = false end
-    if not token.class and token.text ~= " " then has_words_only = false end
-    if token.text:find "^[%w\128-\255]" then last, gap = token, "" else gap = gap .. token.text end
-    i = i + #token.text
+    out[i] = token.class and ("{%s}"):format(token.class) or token.text
+    local is_word = token.class and token.class ~= "number" and token.class ~= "month"
+    has_words_only = has_words_only and (is_word or token.text == " ") or false
   end
-  return { value = value, pattern = table.concat(out), slots = slots, has_words_only = has_words_only }
+  return { value = value, pattern = table.concat(out), slots = slots,
+    has_words_only = has_words_only }
 end
 
 return M

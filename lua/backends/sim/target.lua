@@ -11,8 +11,7 @@ local function tagged(answer, instructions)
   return tag and ("<%s>%s</%s>"):format(tag, answer, tag) or answer
 end
 
---- The reply to a question about a text; nil when there is no question or no text with
---- labelled lines.
+--- The reply to a question about a text; nil when there is no question or no such text.
 ---@param instructions string the system message, with the document
 ---@param user string the user message
 ---@param options {misreads: boolean} take the line that fits second best

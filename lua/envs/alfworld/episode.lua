@@ -80,7 +80,7 @@ local function turn(state, ctx, is_last)
   state.won = command ~= nil and state.game:won()
   state.steps[#state.steps + 1] = { observation = before, action = command }
   ctx:trace {
-    step = #state.steps, action = command or "", reasoning = action.think(reply.text) or "",
+    step = #state.steps, action = command or "", reasoning = reply.reasoning or action.think(reply.text) or "",
     model_response = reply.text, env_feedback = said, reward = state.won and REWARD or 0,
     done = state.won or is_last,
   }

@@ -1,5 +1,5 @@
 --- `skillopt lua generate.lua --seed 7 --out DIR [--tables DIR]`: write a rule set's items
---- as a split folder. The same seed and tables give the same bytes.
+--- as a split folder and print the rules. The same seed and tables give the same bytes.
 local loader = require "skillopt.loader"
 local file = require "rt.file"
 local json = require "rt.json"
@@ -7,14 +7,15 @@ local stdout = require "rt.stdout"
 
 local HERE <const> = loader.home .. "/lua/envs/houserules"
 local USAGE <const> = "usage: skillopt lua generate.lua --seed N --out DIR [--tables DIR]\n"
-local KEYS <const> = { "id", "task_type", "question", "context", "answers" }
-local MANIFEST_KEYS <const> = { "benchmark", "generator", "seed", "counts", "item_fields" }
+local NAMES <const> = { ["--seed"] = "seed", ["--out"] = "out", ["--tables"] = "tables" }
+local STYLES <const> = { "factor", "divisor", "group", "point", "order", "join", "case" }
 
+--- The options of the command line; nil when they are not those of the usage.
 local function options_of(args)
-  local options = {}
+  local options = { tables = HERE .. "/tables" }
   for i = 1, #args, 2 do
-    local name = args[i]:match "^%-%-(%l+)$"
-    if not ({ seed = true, out = true, tables = true })[name] or not args[i + 1] then return nil end
+    local name = NAMES[args[i]]
+    if not name or not args[i + 1] then return nil end
     options[name] = args[i + 1]
   end
   options.seed = math.tointeger(tonumber(options.seed))
@@ -29,10 +30,19 @@ local function tables_of(folder)
   return tables
 end
 
-local function write(path, value, keys)
-  local folder = path:match "^(.*)/"
-  assert(file.mkdir(folder))
-  assert(file.write(path, json.encode(value, { indent = true, keys = keys }) .. "\n"))
+local function write(path, text)
+  assert(file.mkdir((path:match "^(.*)/")))
+  assert(file.write(path, text))
+end
+
+--- A house form in a line.
+local function form_line(family, form)
+  local parts = {}
+  for i, part in ipairs(form) do parts[i] = part end
+  for _, name in ipairs(STYLES) do
+    if form[name] then parts[#parts + 1] = ("%s %s"):format(name, json.encode(form[name])) end
+  end
+  return ("%-10s %s\n"):format(family, table.concat(parts, ", "))
 end
 
 local options = options_of { ... }
@@ -40,25 +50,8 @@ if not options then
   stdout.write(USAGE)
   return 2
 end
-
 local generator = loader.user_file(HERE .. "/generator.lua")
-local splits, forms = generator.generate(tables_of(options.tables or HERE .. "/tables"), options.seed)
-local counts = {}
-for split, items in pairs(splits) do
-  counts[split] = #items
-  write(("%s/%s/items.json"):format(options.out, split), json.array(items), KEYS)
-end
-write(options.out .. "/split_manifest.json", {
-  benchmark = "houserules", generator = "lua/envs/houserules/generate.lua", seed = options.seed,
-  counts = counts, item_fields = KEYS,
-}, MANIFEST_KEYS)
-for family, form in pairs(forms) do
-  local words = {}
-  for i, part in ipairs(form) do words[i] = part end
-  local style = {}
-  for _, name in ipairs { "factor", "divisor", "group", "point", "order", "join", "case" } do
-    if form[name] then style[#style + 1] = ("%s %s"):format(name, json.encode(form[name])) end
-  end
-  stdout.write(("%-10s %s  %s\n"):format(family, table.concat(words, " | "), table.concat(style, ", ")))
-end
+local files, forms = generator.files(tables_of(options.tables), options.seed)
+for name, text in pairs(files) do write(options.out .. "/" .. name, text) end
+for family, form in pairs(forms) do stdout.write(form_line(family, form)) end
 return 0

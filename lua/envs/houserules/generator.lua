@@ -5,6 +5,7 @@
 --- house form and which one; the answers to questions about the others are the values as
 --- they stand. Families with a house form share three quarters of each split equally.
 local digest = require "rt.digest"
+local json = require "rt.json"
 local rng = require "rt.rng"
 
 local M = {}
@@ -14,6 +15,8 @@ M.SIZES = { train = 120, val = 60, test = 120 }
 --- Families that get a house form, and the share of questions that need none.
 local RULED <const>, PLAIN_SHARE <const> = 9, 0.25
 local SPLITS <const> = { "train", "val", "test" }
+local ITEM_KEYS <const> = { "id", "task_type", "question", "context", "answers" }
+local MANIFEST_KEYS <const> = { "benchmark", "generator", "seed", "counts", "item_fields" }
 
 -------------------------------------------------------------------------- writing
 
@@ -187,7 +190,7 @@ end
 
 ---------------------------------------------------------------------------- items
 
---- One question about a value of its own everyday form: the fields a family is asked in.
+--- The fields each family is asked in, as record and place in it.
 local function fields_by_family(set)
   local out = {}
   for _, record in ipairs(set.tables.records) do
@@ -223,7 +226,9 @@ local function record_text(set, record, number, asked, raw)
     local text = at == asked and raw or shown[at] and value_text(set, field[2])
     if text then lines[#lines + 1] = field[1] .. ": " .. text end
   end
-  if set.random:below(3) == 0 then lines[#lines + 1] = set.random:choice(set.tables.words.remark) end
+  if set.random:below(3) == 0 then
+    lines[#lines + 1] = set.random:choice(set.tables.words.remark)
+  end
   return table.concat(lines, "\n")
 end
 
@@ -287,6 +292,26 @@ function M.generate(tables, seed)
     end
   end
   return splits, set.forms
+end
+
+--- Rules and items as the files of a split folder.
+---@param tables {words: table, records: table[], families: table<string, table>}
+---@param seed integer
+---@return table<string, string> files text by path
+---@return table<string, table> forms
+function M.files(tables, seed)
+  local splits, forms = M.generate(tables, seed)
+  local files, counts = {}, {}
+  for split, items in pairs(splits) do
+    counts[split] = #items
+    files[split .. "/items.json"] =
+      json.encode(json.array(items), { indent = true, keys = ITEM_KEYS }) .. "\n"
+  end
+  files["split_manifest.json"] = json.encode({
+    benchmark = "houserules", generator = "lua/envs/houserules/generate.lua", seed = seed,
+    counts = counts, item_fields = ITEM_KEYS,
+  }, { indent = true, keys = MANIFEST_KEYS }) .. "\n"
+  return files, forms
 end
 
 return M

@@ -15,7 +15,7 @@ local function check(item)
 end
 
 local function reason(predicted)
-  return predicted == "" and "form: no answer in its tag" or "form: the answer is not the expected one"
+  return predicted == "" and "no answer in its tag" or "the answer is not the expected one"
 end
 
 return skillopt.env {
