@@ -21,6 +21,35 @@ function M.is_better(candidate, other)
   return candidate.n > 0 and candidate.score > other.score
 end
 
+local function mean_of(marks)
+  local sum = 0.0
+  for _, mark in ipairs(marks) do sum = sum + mark end
+  return sum / #marks
+end
+
+--- The score a candidate has if every item it has not been run on gets `max`, and the other
+--- side's score, both on the items that can have a mark on both sides. Sums are those of an
+--- evaluation, in its order, so rounding cannot lift a whole evaluation above the first.
+---@param prefix skillopt.Evaluation of the candidate, on the first items
+---@param other skillopt.Evaluation on all items
+---@param max number the largest value of the metric
+---@return number most
+---@return number score
+function M.most(prefix, other, max)
+  local most, score, n = 0.0, 0.0, 0
+  for _, id in ipairs(other:ids()) do
+    local new, old, state = prefix:marks(id), other:marks(id), prefix:state(id)
+    local is_open = state == nil or state == "not_run"
+    if #old > 0 and (is_open or #new > 0) then
+      most = most + (is_open and max or mean_of(new))
+      score = score + mean_of(old)
+      n = n + 1
+    end
+  end
+  if n == 0 then return 0.0, 0.0 end
+  return most / n, score / n
+end
+
 ---@alias skillopt.Action "accept_new_best"|"accept"|"reject"|"force_accept"
 
 --- What the loop does with a candidate: the action's name in the records, and whether
@@ -39,12 +68,6 @@ function M.action(decision, candidate, best)
     error(("action: expected accept, reject or force_accept, got %s"):format(decision), 2)
   end
   return above and "accept_new_best" or "accept", above
-end
-
-local function mean_of(marks)
-  local sum = 0.0
-  for _, mark in ipairs(marks) do sum = sum + mark end
-  return sum / #marks
 end
 
 ---@class skillopt.Comparison
@@ -91,6 +114,20 @@ local function scores(a, b)
     return json.format_number(a), json.format_number(b)
   end
   return left, right
+end
+
+--- The reason of a candidate whose evaluation was ended early: where, and what it could
+--- have reached at most.
+---@param candidate skillopt.Evaluation not run on all items
+---@param current skillopt.Evaluation
+---@param max number the largest value of the metric
+---@return string reason
+function M.early_reason(candidate, current, max)
+  local total = #candidate:ids()
+  local most, score = M.most(candidate, current, max)
+  local left, right = scores(most, score)
+  return ("stopped early after %d of %d items: at most %s, current %s")
+    :format(total - candidate.not_run, total, left, right)
 end
 
 local function same_marks(a, b, name, other)

@@ -4,6 +4,9 @@
 --- answer; counts as 0 and is shown apart. `failed`: weather that outlived its retries or
 --- a fault in the environment; counts nowhere. The seal says which items failed, so that
 --- a run that is continued takes the same evaluation for granted.
+---
+--- With `stop` an evaluation may end before its last item. That is decided on the prefix of
+--- the items, in item order, whatever came in first; what lies behind is `not_run`.
 local core = require "rt.task"
 local effect = require "skillopt.effect"
 local evaluation = require "skillopt.evaluation"
@@ -76,12 +79,25 @@ local function unwritable(mark)
   return { message = "the rollout's result cannot be written: " .. (why:match "%((.*)%)$" or why) }
 end
 
+--- The rollout under the item's deadline. One that is late is a failed item, whatever it
+--- ended with.
+---@async
+local function call_rollout(eval, item)
+  local seconds = eval.deadline_s
+  if seconds then core.deadline(seconds) end
+  local ok, mark = xpcall(eval.run.env.rollout, with_traceback, item, eval.run.ctx)
+  if seconds and core.end_deadline() then
+    return false, { kind = "timeout", message = string.format("the item took longer than %d s", seconds) }
+  end
+  return ok, mark
+end
+
 --- Run the environment's rollout; never raises but for what ends the whole run.
 ---@async
 local function roll(eval, item)
   local place = place_of(eval, item)
   task.set_place(place)
-  local ok, mark = xpcall(eval.run.env.rollout, with_traceback, item, eval.run.ctx)
+  local ok, mark = call_rollout(eval, item)
   local locals = core.locals()
   local rep = { replies = locals.replies or {}, conversation = place.item.trace or place.item.conversation }
   locals.replies = nil -- they are this item's, not its parents'
@@ -124,16 +140,51 @@ local function jobs_of(eval)
   return jobs
 end
 
---- Run the jobs of the list, as many at once as the run's workers; a rep each.
+--- A repeat as `evaluation.new` takes it.
+local function rep_of(job)
+  local rep, row = job.rep, job.row or {}
+  return { state = rep.state, marks = rep.marks, row = job.row, kind = rep.kind,
+    reason = row.fail_reason, system = job.system, user = job.user }
+end
+
+--- Items of these jobs with their repeats.
+local function rows_by_item(jobs)
+  local rows = {}
+  for _, job in ipairs(jobs) do
+    rows[job.i] = rows[job.i] or { id = job.item.id, reps = {} }
+    rows[job.i].reps[job.r] = rep_of(job)
+  end
+  return rows
+end
+
+--- Does the evaluation end with job `i`? Asked once an item. When one has failed, its mark
+--- is missing for good or until the second pass: then all are run.
+local function ends_at(eval, jobs, i)
+  if jobs[i].rep.state == "failed" then eval.stop = nil end
+  if not eval.stop or jobs[i].r < eval.repeats then return false end
+  local prefix = evaluation.new { skill = eval.skill, metric = eval.run.metric,
+    rows = rows_by_item(table.move(jobs, 1, i, 1, {})) }
+  return core.still(eval.stop, prefix)
+end
+
+--- Run the jobs of the list, as many at once as the run's workers; a rep each. How many of
+--- them count.
 ---@async
 local function run_jobs(eval, jobs)
   local labels = {}
   for i, job in ipairs(jobs) do labels[i] = job.label end
   local progress = eval.run.progress(eval.label, #jobs)
-  task.map_flat(jobs, labels, function(job)
+  local function run(job)
     job.rep = roll(eval, job.item)
     progress(job.rep)
-  end, eval.run.workers)
+  end
+  if not eval.stop then
+    task.map_flat(jobs, labels, run, eval.run.workers)
+    return #jobs
+  end
+  return task.map_prefix(jobs, labels, run, eval.run.workers, function(i)
+    return ends_at(eval, jobs, i)
+  end)
 end
 
 local function failures(jobs, again_only)
@@ -175,12 +226,18 @@ local function set_failed(job, kind)
   job.rep = { state = "failed", kind = kind, replies = {} }
 end
 
---- Take the sealed outcome: failed items are not started again.
+--- Forget the jobs behind the last one that counts.
+local function cut(jobs, decided)
+  for i = #jobs, decided + 1, -1 do jobs[i] = nil end
+end
+
+--- Take the sealed outcome: failed items and those behind the end are not started again.
 local function open_seal(eval, jobs)
   local run, slot = eval.run, core.slot()
   local n = run.journal:find("value", slot, "seal")
   if not n then return jobs, nil end
   local seal = json.decode(assert(run.journal:read(n)))
+  cut(jobs, seal.decided)
   local failed, live = {}, {}
   for _, entry in ipairs(seal.failed) do failed[entry[1] .. "\n" .. entry[2]] = entry[3] end
   for _, job in ipairs(jobs) do
@@ -190,14 +247,14 @@ local function open_seal(eval, jobs)
   return live, seal
 end
 
-local function write_seal(eval, jobs)
+local function write_seal(eval, jobs, n)
   if eval.run.is_replay then eval.run.reached_end(core.slot(), "seal") end
   local failed = json.array {}
   for _, job in ipairs(failures(jobs)) do
     failed[#failed + 1] = { job.item.id, job.r, job.rep.kind }
   end
   local spent = effect.spent_of(core.locals())
-  local seal = { n = #jobs, decided = #jobs, failed = failed,
+  local seal = { n = n, decided = #jobs, failed = failed,
     spent = { calls = spent.calls, tokens = spent.tokens } }
   local ok, err = eval.run.journal:store("value", core.slot(), "seal", json.canonical(seal))
   if not ok then error(err, 0) end
@@ -213,21 +270,31 @@ local function check_sealed(live)
       core.slot(), job.label, tostring(job.rep.message)) }, 0)
 end
 
---- Answers that are not stored are asked; then the outcome is sealed.
+--- Run what no seal speaks of, failed items twice when too many failed.
+---@async
+local function run_all(eval, jobs)
+  eval.deadline_s = not eval.run.is_replay and eval.run.item_timeout_s or nil
+  cut(jobs, run_jobs(eval, jobs))
+  local failed = failures(jobs)
+  if is_covered(eval, jobs, #failed) then return end
+  run_jobs(eval, failures(jobs, true))
+  failed = failures(jobs)
+  if not is_covered(eval, jobs, #failed) then raise_uncovered(jobs, failed) end
+end
+
+--- Answers that are not stored are asked; then the outcome is sealed. Only the jobs that
+--- count stay in the list.
 ---@async
 local function measure(eval, jobs)
+  local n = #jobs
   local live, seal = open_seal(eval, jobs)
-  run_jobs(eval, live)
   if seal then
+    eval.stop = nil
+    run_jobs(eval, live)
     check_sealed(live)
   else
-    local failed = failures(jobs)
-    if not is_covered(eval, jobs, #failed) then
-      run_jobs(eval, failures(jobs, true))
-      failed = failures(jobs)
-      if not is_covered(eval, jobs, #failed) then raise_uncovered(jobs, failed) end
-    end
-    seal = write_seal(eval, jobs)
+    run_all(eval, jobs)
+    seal = write_seal(eval, jobs, n)
   end
   local spent = effect.spent_of(core.locals())
   spent.calls, spent.tokens = seal.spent.calls, seal.spent.tokens
@@ -245,14 +312,10 @@ local function prepare(eval)
 end
 
 local function value_of(eval, jobs)
-  local rows, kept = {}, {}
-  for _, job in ipairs(jobs) do
-    local row = rows[job.i] or { id = job.item.id, reps = {} }
-    rows[job.i] = row
-    local rep = job.rep
-    row.reps[job.r] = { state = rep.state, marks = rep.marks, row = job.row, kind = rep.kind,
-      reason = job.row.fail_reason, system = job.system, user = job.user }
-    if eval.feedback then kept[job.item.id .. "\n" .. job.r] = job.conversation end
+  local rows, kept = rows_by_item(jobs), {}
+  for i, item in ipairs(eval.items) do rows[i] = rows[i] or { id = item.id, reps = {} } end
+  for _, job in ipairs(eval.feedback and jobs or {}) do
+    kept[job.item.id .. "\n" .. job.r] = job.conversation
   end
   return evaluation.new {
     skill = eval.skill, metric = eval.run.metric, rows = rows,
@@ -284,13 +347,13 @@ function M.evaluate(place, what, items, opt)
   if math.type(repeats) ~= "integer" or repeats < 1 then
     error("ctx:evaluate: repeats must be 1 or more", 3)
   end
-  if opt.stop then
-    error({ kind = "usage", message = "ctx:evaluate: `stop` is not in this version" }, 0)
+  if opt.stop ~= nil and type(opt.stop) ~= "function" then
+    error("ctx:evaluate: stop must be a function", 3)
   end
   local eval = {
     run = place.run, skill = skill.new(what), items = items, repeats = repeats,
     seed = opt.seed or place.run.seed, feedback = opt.feedback or false,
-    label = opt.label or "evaluation",
+    stop = opt.stop, label = opt.label or "evaluation",
   }
   return task.scope(eval.label, perform, eval)
 end

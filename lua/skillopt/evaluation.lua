@@ -105,6 +105,10 @@ local function marks_of(rep, metric, id)
     local words = "item %s: the metric gives %s, not a finite number"
     error(fault(words, id, tostring(value)), 0)
   end
+  if metric.max and value > metric.max then
+    local words = "item %s: the metric gives %s, and says that it gives at most %s"
+    error(fault(words, id, tostring(value), tostring(metric.max)), 0)
+  end
   marks.metric = value
   return marks
 end

@@ -18,11 +18,42 @@ local function commands()
   return names
 end
 
+--- Commands that environments bring, by name: files `commands/NAME.lua` in their folders,
+--- of the users' world. They get a console to say and ask something.
+local function env_commands()
+  local paths, names, root = {}, {}, loader.home .. "/lua/envs/"
+  for _, env in ipairs(file.list(root) or {}) do
+    for _, entry in ipairs(file.list(root .. env .. "/commands") or {}) do
+      local name = entry:match "^([a-z_]+)%.lua$"
+      if name and not paths[name] then
+        names[#names + 1], paths[name] = name, root .. env .. "/commands/" .. entry
+      end
+    end
+  end
+  return names, paths
+end
+
+--- The function that runs a command; nil when there is none of that name.
+local function find(name)
+  if not name:find "^[a-z_]+$" then return nil end
+  if file.kind(loader.home .. "/lua/commands/" .. name .. ".lua") == "file" then
+    return require("commands." .. name).run
+  end
+  local _, paths = env_commands()
+  if not paths[name] then return nil end
+  local command = loader.user_file(paths[name])
+  return function(args) return command.run(args, require("skillopt.console").new()) end
+end
+
 local function overview()
   local lines = { "skillopt - train a skill for a frozen language-model agent", "", "commands:" }
   for _, name in ipairs(commands()) do
     local command = require("commands." .. name)
     lines[#lines + 1] = string.format("  %-10s %s", name, command.summary)
+  end
+  local names, paths = env_commands()
+  for _, name in ipairs(names) do
+    lines[#lines + 1] = string.format("  %-10s %s", name, loader.user_file(paths[name]).summary)
   end
   lines[#lines + 1] = ""
   lines[#lines + 1] = "`skillopt COMMAND --help` says more."
@@ -39,7 +70,9 @@ local function complain(err)
 end
 
 local function unknown(name)
-  local nearest = require("skillopt.names").nearest(name, commands())
+  local known = commands()
+  for _, own in ipairs((env_commands())) do known[#known + 1] = own end
+  local nearest = require("skillopt.names").nearest(name, known)
   return { kind = "usage", message = string.format("there is no command '%s'", name),
     hint = nearest and string.format("did you mean `skillopt %s`?", nearest)
       or "`skillopt help` lists the commands" }
@@ -55,13 +88,10 @@ local function main(args)
     stdout.write(string.format("skillopt %s (%s)\n", loader.version, loader.commit))
     return 0
   end
-  if not name:find "^[a-z_]+$" or file.kind(loader.home .. "/lua/commands/" .. name .. ".lua")
-    ~= "file" then
-    return complain(unknown(name))
-  end
-  local command = require("commands." .. name)
+  local run = find(name)
+  if not run then return complain(unknown(name)) end
   local rest = table.move(args, 2, #args, 1, {})
-  local ok, code, err = xpcall(command.run, function(e)
+  local ok, code, err = xpcall(run, function(e)
     if type(e) == "string" then return { kind = "bug", message = e, traceback = debug.traceback("", 2) } end
     return e
   end, rest)

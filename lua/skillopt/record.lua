@@ -12,7 +12,8 @@ M.STEP_KEYS = {
   "rollout_failed", "accumulation_batches", "n_patches", "n_failure_patches", "n_success_patches",
   "n_malformed_replies", "n_edits_merged", "n_edits_ranked", "edit_budget", "lr_control_mode",
   "support_counts", "candidate_hash", "candidate_skill_len", "candidate_tokens",
-  "edit_apply_summary", "selection_hard", "selection_soft", "selection_n", "gate_metric",
+  "edit_apply_summary", "selection_hard", "selection_soft", "selection_n", "selection_not_run",
+  "gate_metric",
   "candidate_gate_score", "action", "gate_reason", "current_score", "best_score", "best_step",
   "current_origin", "best_origin", "skill_len", "skill_tokens", "wall_time_s",
 }

@@ -62,6 +62,15 @@ local function open_policies(run)
   run.rate_mode = run.policies.rate.waits and "autonomous" or "fixed"
 end
 
+--- Is a candidate that cannot win any more measured to its end?
+local function check_early_stop(run)
+  run.early_stop = run.config:get "evaluation.early_stop"
+  local gate, metric = run.policies.gate, run.policies.metric
+  if not run.early_stop or (gate.hopeless and metric.max and not metric.adjust) then return end
+  fault("config", string.format("evaluation.early_stop does not go with the gate %s and the metric %s",
+    gate.name, metric.name), "the gate must have `hopeless`, the metric a `max` and no `adjust`")
+end
+
 --- Folders in which a policy's prompts are looked for, in order.
 local function policy_prompts(run, policy)
   local folders = { run.folders[1], run.env_folder }
@@ -270,8 +279,11 @@ function M.prepare(options)
   run.predictions = run.config:get "evaluation.predictions" or "all"
   run.workers = run.config:get "env.workers" or 64
   run.call_timeout_s = run.config:get "env.exec_timeout"
+  local item_timeout = run.config:get "env.item_timeout_s"
+  run.item_timeout_s = item_timeout ~= "none" and item_timeout or nil
   open_env(run)
   open_policies(run)
+  check_early_stop(run)
   if options.stored then
     run.data, run.initial_skill = options.stored.data, options.stored.skill
   else

@@ -155,6 +155,77 @@ function M.map_flat(list, labels, fn, limit)
   return results
 end
 
+--- A child of `map_prefix`: what it ends with is for the parent to look at.
+local function run_apart(state, i, fn, item)
+  local child = { locals = core.locals() }
+  core.keep_time()
+  child.locals.place = state.place
+  local ok, err = pcall(fn, item, i)
+  child.is_ok, child.err, child.time = ok, err, core.time()
+  state.children[i] = child
+  if not ok then state.fault = math.min(state.fault, i) end
+end
+
+--- Look at what has ended, in order: does the map end there?
+local function look(state, ends)
+  local child = state.children[state.seen + 1]
+  while child and not state.last do
+    state.seen = state.seen + 1
+    if not child.is_ok or ends(state.seen) then state.last = state.seen end
+    child = state.children[state.seen + 1]
+  end
+  core.cancel_behind(state.last or state.fault)
+end
+
+--- Wait for the children, looking whenever one has ended.
+---@async
+local function look_to_end(state, ends)
+  local alive = core.join(math.maxinteger)
+  while alive > 0 do
+    look(state, ends)
+    alive = core.join(alive - 1)
+  end
+  look(state, ends)
+end
+
+--- Take over what the children leave that count; raise what the last of them raised.
+local function settle(state)
+  local left, last = { n = state.seen }, state.children[state.seen]
+  for i = 1, state.seen do
+    left[i] = state.children[i].locals
+    if last.is_ok then core.set_time(state.children[i].time) end
+  end
+  inherit(core.locals(), left)
+  if last and not last.is_ok then
+    core.set_time(last.time)
+    error(last.err, 0)
+  end
+end
+
+--- For the library: as `map_flat`, but perhaps only a prefix counts. `ends(i)` is asked in
+--- this task for each i in order, once the children up to i have ended; true ends the map
+--- there. What lies behind is cancelled and leaves nothing: no event, reply, spending, time
+--- or error.
+---@async
+---@param list any[]
+---@param labels string[]
+---@param fn fun(item: any, index: integer)
+---@param limit integer
+---@param ends fun(index: integer): boolean
+---@return integer count children that count
+function M.map_prefix(list, labels, fn, limit, ends)
+  local state = { children = {}, seen = 0, fault = math.maxinteger, place = core.locals().place }
+  for i = 1, #list do
+    core.room(limit)
+    look(state, ends)
+    if state.last or i > state.fault or core.stopped() then break end
+    core.spawn(labels[i], nil, i, run_apart, state, i, fn, list[i])
+  end
+  look_to_end(state, ends)
+  settle(state)
+  return state.seen
+end
+
 --- Run `f(...)` as a child task whose slot is `<slot>/<label>`.
 ---@async
 ---@param label string
@@ -202,6 +273,7 @@ function M.take_events()
 end
 
 M.slot = core.slot
+M.still = core.still
 M.time = core.time
 
 return M

@@ -55,7 +55,30 @@ end
 
 local function gate_run(state)
   return { step = state.number, steps = state.total, decisions = state.decisions,
-    rng = state.ctx.rng:stream "gate" }
+    max = state.run.policies.metric.max, rng = state.ctx.rng:stream "gate" }
+end
+
+--- Asks the gate whether a candidate of which a prefix is measured can still be accepted.
+local function hopeless(state)
+  local gate = state.run.policies.gate
+  local pair = evaluation.paired { state.current, state.best }
+  return function(prefix)
+    return gate.hopeless(prefix, pair[1], pair[2], gate.opt, gate_run(state)) == true
+  end
+end
+
+--- As `measure`, but a candidate that the gate calls hopeless is not measured to its end.
+--- What there is of it is kept apart: it answers only while it is still hopeless.
+---@async
+local function measure_candidate(state, skill, label)
+  if state.measured[skill.key] or not state.run.early_stop then return state:measure(skill, label) end
+  local is_hopeless, known = hopeless(state), state.partial[skill.key]
+  if known and task.still(is_hopeless, known) then return known end
+  local value = state.ctx:evaluate(skill, state.selection,
+    { label = label, seed = state.opt.seed, stop = is_hopeless })
+  local kept = value.not_run > 0 and state.partial or state.measured
+  kept[skill.key] = value
+  return value
 end
 
 --- More repeats of the evaluations a gate asks for.
@@ -268,7 +291,12 @@ end
 ---@async
 ---@param step table
 function State:judge(step)
-  local measured = self:measure(step.candidate, "selection_eval")
+  local measured = measure_candidate(self, step.candidate, "selection_eval")
+  if measured.not_run > 0 then
+    step.decision, step.measured = "reject", measured
+    step.reason = decide.early_reason(measured, self.current, self.run.policies.metric.max)
+    return
+  end
   step.decision, step.reason, step.measured = self:gate(measured)
 end
 
@@ -296,12 +324,13 @@ function State:finish_step(step)
   r.selection_hard, r.selection_soft = measured:mean "hard", measured:mean "soft"
   r.selection_n, r.gate_metric = measured.n, self.run.policies.metric.name
   r.candidate_gate_score = measured.score
+  if measured.not_run > 0 then r.selection_not_run = measured.not_run end
   r.action = move(self, step)
   r.gate_reason = step.reason
   self.decisions[#self.decisions + 1] = { step = self.number, action = r.action, score = measured.score }
   local entry = self.memory:add { step = self.number, action = r.action, rows = step.rows,
     raws = step.raws, edits = step.edits, fates = step.fates,
-    score_before = step.before, score_after = measured.score }
+    score_before = step.before, score_after = measured.not_run == 0 and measured.score or nil }
   self.ctx:record("trajectory_digest", entry)
   self:save(step)
 end
@@ -369,7 +398,7 @@ function M.start(ctx, opt)
   local skill = skill_of.new(run.initial_skill)
   local state = setmetatable({
     ctx = ctx, opt = opt, run = run, skill = skill, best_skill = skill, number = 0,
-    selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, decisions = {},
+    selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, partial = {}, decisions = {},
     history = json.array {}, memory = memory.new(), best_step = 0,
     current_origin = "initial_skill", best_origin = "initial_skill",
   }, State)

@@ -291,7 +291,6 @@ test("what this version does not have is refused with words", function(t)
     ["skill_update_mode=full_rewrite"] = "does not have rewrite modes yet",
     ["use_semantic_density=true"] = "does not have the density bonus yet",
     ["spend.cost=5"] = "does not have a spending cap yet",
-    ["env.item_timeout_s=9"] = "does not have deadlines of items yet",
     ["split_output_dir=d"] = "does not have splits written to a folder yet",
     ["sandbox=auto"] = "does not have child processes yet",
     ["model.target_backend=claude_code_exec"] = "this version has no claude_code_exec",

@@ -1,4 +1,5 @@
 --- Accept a candidate whose score is above that of the current skill; a tie is a reject.
+--- It is hopeless once it could not be above even with the best mark on all other items.
 local decide = require "skillopt.decide"
 local policy = require "skillopt.policy"
 
@@ -6,5 +7,9 @@ return policy.define {
   slot = "gate",
   run = function(candidate, current)
     return decide.is_better(candidate, current), (decide.reason(candidate, current))
+  end,
+  hopeless = function(prefix, current, _, _, run)
+    local most, score = decide.most(prefix, current, run.max)
+    return most <= score
   end,
 }

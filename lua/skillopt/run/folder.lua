@@ -29,6 +29,14 @@ local function has_journal(path)
   return file.kind(path .. "/journal.db") == "file"
 end
 
+--- A folder in which a run was about to begin: nothing of it is there but its lock.
+local function is_unborn(path)
+  for _, name in ipairs(file.list(path) or {}) do
+    if name ~= "run.lock" then return false end
+  end
+  return true
+end
+
 local function open_journal(path, opt)
   local j, err = journal.open(path .. "/journal.db", opt)
   if not j then error(err, 0) end
@@ -128,6 +136,7 @@ function M.open(opt)
   end
   if fixed then return explicit(fixed, opt) end
   local newest = numbered(opt.root)
+  if newest > 0 and is_unborn(path_of(opt.root, newest)) then newest = newest - 1 end
   if newest == 0 or opt.new or not has_journal(path_of(opt.root, newest)) then
     return make_new(path_of(opt.root, newest + 1), "new", opt)
   end

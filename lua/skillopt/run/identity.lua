@@ -7,17 +7,17 @@ local loader = require "skillopt.loader"
 
 local M = {}
 
---- A source's name without the machine: `@` for the installed tree, `./` for the
---- experiment's folder.
+--- A source's name without the machine: `./` for the experiment's folder, which may
+--- itself be of the installed tree, `@` for that tree.
 ---@param path string
 ---@param folder string the experiment's
 ---@return string
 function M.source_name(path, folder)
+  if folder == "." and not path:find "^%.?/" then return "./" .. path end
+  if path:sub(1, #folder + 1) == folder .. "/" then return "./" .. path:sub(#folder + 2) end
   if path:sub(1, #loader.home + 1) == loader.home .. "/" then
     return "@" .. path:sub(#loader.home + 2)
   end
-  if folder == "." and not path:find "^%.?/" then return "./" .. path end
-  if path:sub(1, #folder + 1) == folder .. "/" then return "./" .. path:sub(#folder + 2) end
   return path
 end
 

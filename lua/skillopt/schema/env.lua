@@ -35,8 +35,7 @@ return {
   { "env.exec_timeout", "integer", "seconds for one call or process of a rollout",
     min = 1, flat = "exec_timeout" },
   { "env.item_timeout_s", "integer", "seconds for a whole rollout; `none` = no limit",
-    min = 1, off = true, flat = "item_timeout_s", feature = "deadlines of items",
-    asks = "any" },
+    min = 1, off = true, flat = "item_timeout_s" },
 
   declared("max_turns", "integer"), declared("max_steps", "integer"),
   declared("max_tool_turns", "integer"), declared("max_api_workers", "integer"),
