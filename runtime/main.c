@@ -6,6 +6,7 @@
 #include "host/state.h"
 #include "host/stop.h"
 #include "host/task.h"
+#include "host/watch.h"
 #include "io/http.h"
 #include "io/loop.h"
 #include <lauxlib.h>
@@ -76,7 +77,8 @@ int main(int argc, char **argv)
     if (loop_init(&e) && stop_init(&e))
         L = state_new(home, &e);
     if (L) {
-        code = run(L, argc, argv);
+        code = watch_start(L, &e) ? run(L, argc, argv) : complain(&e);
+        watch_stop();
         state_free(L);
     } else {
         complain(&e);

@@ -12,10 +12,12 @@ local flow = require "rt.flow"
 local rng = require "rt.rng"
 local text = require "rt.text"
 local protocol = require "skillopt.protocol.openai_chat"
+local advise = require "backends.sim.advise"
 local analyst = require "backends.sim.analyst"
 local merge = require "backends.sim.merge"
 local play = require "backends.sim.play"
 local play_learn = require "backends.sim.play_learn"
+local rewrite = require "backends.sim.rewrite"
 local target = require "backends.sim.target"
 
 local M = { name = "sim", protocol = protocol, sends_seed = true }
@@ -52,15 +54,36 @@ end
 
 ----------------------------------------------------------------------------- reply
 
+--- Work of one name in the JSON, and of the names that stand beside `patch`.
+local WORK <const> = {
+  { "selected_indices", merge.rank }, { "slow_update_content", advise.guidance },
+  { "meta_skill_content", advise.memory }, { "learning_rate", advise.rate },
+  { "skill_candidates", rewrite.merge_documents },
+  { "revise_suggestions", rewrite.merge_suggestions }, { "new_skill", rewrite.rewritten },
+  { "edits", merge.merge }, { "appendix_notes", advise.notes },
+}
+local FORMS <const> = { { "skill_candidates", rewrite.as_document },
+  { "revise_suggestions", rewrite.as_suggestions } }
+
+--- Analysis of trajectories, in the form the instructions want.
+local function analysis(wants, user)
+  local reader = play_learn.is_about(user) and play_learn or analyst
+  local read = wants "success_patterns" and reader.successes or reader.failures
+  for _, form in ipairs(FORMS) do
+    if wants(form[1]) then return function() return form[2](read(user), user) end end
+  end
+  return read
+end
+
 --- What the request asks for, by the names of the JSON its instructions want.
 local function work_of(instructions, user)
   local function wants(name) return instructions:find(('"%s"'):format(name), 1, true) end
-  if wants "selected_indices" then return merge.rank end
-  if wants "patch" and wants "edits" then
-    local reader = play_learn.is_about(user) and play_learn or analyst
-    return wants "success_patterns" and reader.successes or reader.failures
+  if wants "patch" and (wants "failure_summary" or wants "success_patterns") then
+    return analysis(wants, user)
   end
-  return wants "edits" and merge.merge or nil
+  for _, work in ipairs(WORK) do
+    if wants(work[1]) then return work[2] end
+  end
 end
 
 --- An optimizer's slip: its last edit is a remark that changes nothing.

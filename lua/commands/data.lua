@@ -59,13 +59,15 @@ end
 
 local DO = {}
 
+--- Get what is missing, count it, prove what a split names.
 ---@async
 function DO.fetch(source, root, folder, options)
   say(("%s (%s)"):format(source.title, source.terms))
   if (verify.count(source, root, function() end)) then
     say("all of it is there already: " .. root)
   else
-    local ok, err = fetch.run(source, root, { from = options.from, unchecked = options.unchecked, say = say })
+    local ok, err = fetch.run(source, root, { from = options.from, unchecked = options.unchecked,
+      say = say })
     if not ok then return nil, err end
     local code
     code, err = counted((verify.count(source, root, say)), source, root)
@@ -75,6 +77,7 @@ function DO.fetch(source, root, folder, options)
   return check_split(source, root, folder, options)
 end
 
+--- Count and prove what is there, or what a split names.
 function DO.verify(source, root, folder, options)
   if folder then return check_split(source, root, folder, options) end
   local complete, paths = verify.count(source, root, say)
@@ -83,6 +86,7 @@ function DO.verify(source, root, folder, options)
   return counted(complete, source, root)
 end
 
+--- Make a split of what is there.
 function DO.split(source, root, folder, options)
   if not folder then return usage "split: give the folder to write" end
   local counts, err = split.run(source, root, folder, { seed = options.seed or 42,

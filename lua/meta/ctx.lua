@@ -233,6 +233,9 @@ local Ctx = {}
 ---@field rate integer? edits allowed in this step, once it is known
 ---@field memory string text about earlier steps, `""` when there are none
 ---@field meta string text of the meta skill, `""` when there is none
+---@field items "edits"|"revise_suggestions"|"skill_candidates" what is to be proposed
+---@field seen {n: integer, hard: number, soft: number}? this step's rollouts, once they are in
+---@field lapses "both"|"failure_only"|nil whose analysts are asked for notes
 
 --- One model call. In a rollout an empty, reasoning-only or cut reply is asked once
 --- more with twice the output cap, then the item ends as `no_answer` (see `partial`).
@@ -275,27 +278,34 @@ function Conversation:ask(content, options) end
 ---@return skillopt.Reply
 function Ctx:agent(options) end
 
---- Run a child process in a workspace. Limits on time, output and tree are answers.
+--- Run a child process in a workspace (without one: in a new empty one that goes with it).
+--- Its environment is fixed but for `env`; everything it started has ended when the answer
+--- is there. Limits on time (60 s unless said otherwise), output (1 MiB, both together) and
+--- tree (64 MiB, 10,000 files; the tree then stays as it was) are answers. The place of the
+--- workspace is written `/workspace` in the output. A program that is not there is weather.
+--- In this version there is no sandbox: the experiment must say `sandbox: none`.
 ---@async
----@param argv string[]
----@param options {workspace: skillopt.Workspace?, stdin: string?, timeout_s: number?}?
+---@param argv string[] UTF-8
+---@param options {workspace: skillopt.Workspace?, stdin: string?, timeout_s: number?, env: table<string, string>?}?
 ---@return {state: "exit"|"signal"|"timeout"|"output"|"tree", code: integer?, stdout: string, stderr: string}
 function Ctx:run(argv, options) end
 
---- A new empty workspace: the only writable place of child processes. A value: reading
---- after replayed effects rebuilds it.
+--- A new empty workspace of the calling task: the only writable place of child processes. A
+--- value: what it holds after answers from the journal is what it held when they were given.
 ---@return skillopt.Workspace
 function Ctx:workspace() end
 
 ---@class skillopt.Workspace
 local Workspace = {}
----@param path string relative, inside the workspace
+---@param path string relative, inside the workspace; links are followed
 ---@return string? bytes nil when there is no such file
 function Workspace:read(path) end
+--- Write a file, and the folders above it. A path that leads outside, a folder in its place
+--- and a full workspace raise.
 ---@param path string
 ---@param bytes string
 function Workspace:write(path, bytes) end
----@return string[] paths sorted by byte
+---@return string[] paths of files and links, sorted by byte
 function Workspace:list() end
 
 --- Fill in a prompt file. Missing or unknown inputs raise.
@@ -307,8 +317,9 @@ function Ctx:prompt(name, inputs) end
 --- Fill in a prompt, ask, parse the JSON object; an unusable reply is asked once more
 --- with the fault named. nil and an error of kind `parse`, `truncated`, `refused`,
 --- `filtered` or `too_long` when that does not help: count it, never take it for "nothing".
+--- `also` names a prompt without inputs that is added to the system message.
 ---@async
----@param options {prompt: string, inputs: table, role: string?, stage: string?, want: string[]?, array: boolean?, max_tokens: integer?, reasoning_effort: string?, check: (fun(value: any): boolean, string?)?}
+---@param options {prompt: string, inputs: table, also: string?, role: string?, stage: string?, want: string[]?, array: boolean?, max_tokens: integer?, reasoning_effort: string?, check: (fun(value: any): boolean, string?)?}
 ---@return any? value
 ---@return skillopt.Err? err
 function Ctx:ask(options) end

@@ -9,7 +9,8 @@ local journal = {}
 ---@param path string? its name ends in .db
 ---@param options {read_only: boolean?, accept_loss: boolean?}?
 ---@return rt.Journal? journal
----@return skillopt.Err? err kind "io": another format, a damaged or missing row (named)
+---@return string|skillopt.Err note "", or that it is written in a slower way (network file
+--- systems); err of kind "io": another format, a damaged or missing row (named)
 function journal.open(path, options) end
 
 ---@class rt.Journal
@@ -84,9 +85,10 @@ function Journal:lost() end
 function Journal:chain() end
 
 --- How it is: "ok", "low" (the disk was full, what is in flight is still taken),
---- "read_only" (nothing is taken any more), and why.
+--- "read_only" (nothing is taken any more), why, and what to do.
 ---@return "ok"|"low"|"read_only" state
 ---@return string why
+---@return string hint
 function Journal:state() end
 
 return journal

@@ -64,6 +64,7 @@
 ---@field retired string? why the key does nothing
 ---@field feature string? what it belongs to that this version does not have
 ---@field asks "any"|"true"|nil which values ask for that feature
+---@field later false? the key has a value that works without it
 ---@field declared boolean? exists only where the environment declares it
 ---@field option string? of a declared option: its name there
 ---@field backend string? of a back-end's key

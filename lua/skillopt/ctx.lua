@@ -9,6 +9,7 @@ local prompt = require "skillopt.prompt"
 local reply_text = require "rt.reply"
 local sandbox = require "skillopt.sandbox"
 local task = require "skillopt.task"
+local workspace = require "skillopt.workspace"
 
 local M = {}
 
@@ -35,16 +36,15 @@ function Ctx:agent(opt)
   return conversation.agent(place "agent", opt, self)
 end
 
-local function no_process(what)
-  error({ kind = "usage", message = string.format("ctx:%s: child processes are not in this "
-    .. "version", what), hint = "use tools written in Lua" }, 0)
+--- See lua/meta/ctx.lua.
+function Ctx:run(argv, opt)
+  return workspace.run(place "run", argv, opt)
 end
 
 --- See lua/meta/ctx.lua.
-function Ctx:run() no_process "run" end
-
---- See lua/meta/ctx.lua.
-function Ctx:workspace() no_process "workspace" end
+function Ctx:workspace()
+  return workspace.new(place "workspace")
+end
 
 --- See lua/meta/ctx.lua.
 function Ctx:prompt(name, inputs)
@@ -101,7 +101,7 @@ end
 
 local ASK = {
   prompt = true, inputs = true, role = true, stage = true, want = true, array = true,
-  max_tokens = true, reasoning_effort = true, check = true, json = true,
+  max_tokens = true, reasoning_effort = true, check = true, json = true, also = true,
 }
 
 --- The parsed reply, or what is wrong with it.
@@ -152,6 +152,10 @@ function Ctx:ask(opt)
   options.check(opt, ASK, "ctx:ask")
   local here = place "ask"
   local filled = prompt.render(opt.prompt, opt.inputs or {}, here.prompt_folders)
+  if opt.also then
+    local more = prompt.render(opt.also, {}, here.prompt_folders)
+    filled.system = filled.system .. "\n\n" .. more.system .. more.user
+  end
   local messages = { { role = "user", content = filled.user } }
   if filled.system ~= "" then table.insert(messages, 1, { role = "system", content = filled.system }) end
   local max_tokens = opt.max_tokens or here.run.endpoint(opt.role or here.role).max_tokens

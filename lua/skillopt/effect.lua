@@ -34,13 +34,29 @@ function M.new(options)
   }
 end
 
+--- Seconds between two looks at whether all that is on the way has come in.
+local LOOK_S <const> = 0.05
+
+--- The journal takes no more, or has its last room: nothing new is asked, what is on the
+--- way comes in, then the run stops. No item's state and no branch of the user's code.
+local function stop_when_full(effects)
+  local state, message, hint = effects.journal:state()
+  if state == "ok" then return end
+  while flow.flights() > 0 do flow.sleep(LOOK_S) end
+  error({ kind = "io", fatal = true, retry = false, message = message,
+    hint = (hint ~= "" and hint .. "; " or "") .. "what was answered is on file" }, 0)
+end
+
 -- A call on the way: counted from sending to storing, so that an interrupt waits for
 -- what was paid for and for nothing else.
 local Plane = {}
 Plane.__index = Plane
 
 function Plane:start()
-  if not self.is_up then flow.flight(1) end
+  if not self.is_up then
+    stop_when_full(self.effects)
+    flow.flight(1)
+  end
   self.is_up = true
 end
 
@@ -77,6 +93,16 @@ local function put_bodies(effects, bodies)
   end
 end
 
+--- The bodies a parent's answer stands on, before the answer itself.
+local function copy_bodies(effects, n)
+  local bytes = effects.parent:read(n)
+  local answer = bytes and json.decode(bytes)
+  for _, key in ipairs(answer and answer.bodies or {}) do
+    local body = not effects.journal:find("body", "", key) and effects.parent:find("body", "", key)
+    if body then effects.journal:copy(effects.parent, body) end
+  end
+end
+
 local function from_journal(effects, slot, key, bodies)
   local n = effects.journal:find("effect", slot, key)
   if n then
@@ -87,6 +113,7 @@ local function from_journal(effects, slot, key, bodies)
   if not n then return nil end
   effects.counts.copied = effects.counts.copied + 1
   put_bodies(effects, bodies)
+  if not bodies then copy_bodies(effects, n) end
   return effects.journal:copy(effects.parent, n)
 end
 
@@ -147,16 +174,28 @@ local function clean(effects, value)
   return value
 end
 
+local function keys_of(bodies)
+  local keys = json.array {}
+  for i, body in ipairs(bodies) do keys[i] = body.key end
+  return keys
+end
+
 local function store(effects, slot, key, answer, bodies)
   put_bodies(effects, bodies)
+  put_bodies(effects, answer.bodies)
+  answer.bodies = answer.bodies and keys_of(answer.bodies)
   local bytes = json.canonical(clean(effects, answer))
   local ok, err = effects.journal:store("effect", slot, key, bytes)
-  if not ok then error(err, 0) end
+  if not ok then
+    err.fatal = true
+    error(err, 0)
+  end
   return json.decode(bytes)
 end
 
 --- Perform an effect. `ask(plane, count)` waits and returns `{value, usage?}` (plain JSON
---- data) and is called only when no answer is stored; what it raises is stored nowhere.
+--- data), with `bodies` that the answer stands on where there are any, and is called only
+--- when no answer is stored; what it raises is stored nowhere.
 --- It calls plane:start() when it sends and plane:stop() when it has to send again.
 ---@async
 ---@param effects skillopt.Effects
@@ -178,7 +217,7 @@ function M.perform(effects, digest, ask, bodies)
       hint = "the program asks for something that the run did not ask" }, 0)
   end
   effects.counts.asked = effects.counts.asked + 1
-  local plane <close> = setmetatable({}, Plane)
+  local plane <close> = setmetatable({ effects = effects }, Plane)
   local answer = ask(plane, count)
   answer.time = math.floor(flow.wall() * 1000) / 1000
   return receive(store(effects, slot, key, answer, bodies))

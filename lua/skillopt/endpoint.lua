@@ -18,7 +18,10 @@ Endpoint.__index = Endpoint
 local ANSWERS = { refused = true, filtered = true, too_long = true, truncated = true }
 
 --- A new endpoint.
----@param options {role: string, backend: table, model: string, settings: table, log: fun(event: table), shared: table}
+--- Weather at the first call stops the run, for then nobody may be there at all; not so in
+--- a run that was started again and has answers (`has_answers`): the calls that are left
+--- may be just those that fail.
+---@param options {role: string, backend: table, model: string, settings: table, log: fun(event: table), shared: table, has_answers: boolean?}
 ---@return table
 function M.new(options)
   local backend, settings = options.backend, options.settings
@@ -38,6 +41,7 @@ function M.new(options)
   return setmetatable({
     role = options.role, backend = backend, provider = backend.name, model = options.model,
     settings = settings, log = options.log, known = known,
+    has_answers = options.has_answers or false,
     max_tokens = settings.max_tokens or 16384,
   }, Endpoint)
 end
@@ -47,12 +51,12 @@ end
 ---@return table
 function Endpoint:params(wanted)
   local s = self.settings
-  local most = wanted.max_tokens
+  local most, effort = wanted.max_tokens, wanted.reasoning_effort or s.reasoning_effort
   if s.max_tokens_cap then most = math.min(most, s.max_tokens_cap) end
   return {
     max_tokens = most,
     temperature = s.temperature,
-    reasoning_effort = wanted.reasoning_effort or s.reasoning_effort,
+    reasoning_effort = effort ~= "none" and effort or nil,
     thinking = s.thinking,
   }
 end
@@ -125,7 +129,7 @@ end
 
 local function give_up(self, err)
   err.weather = err.retry
-  err.fatal = not self.known.answered or nil
+  err.fatal = not (self.known.answered or err.retry and self.has_answers) or nil
   err.hint = err.hint or string.format("%s, model %s, as %s", self.settings.base_url
     or self.provider, self.model, self.role)
   error(err, 0)

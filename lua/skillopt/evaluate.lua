@@ -16,6 +16,8 @@ local options = require "skillopt.options"
 local rows_of = require "skillopt.rows"
 local skill = require "skillopt.skill"
 local task = require "skillopt.task"
+local watch = require "rt.watch"
+local workspace = require "skillopt.workspace"
 
 local M = {}
 
@@ -38,8 +40,22 @@ local FEEDBACK_SHARE <const> = 0.5
 
 --------------------------------------------------------------------- one item
 
+--- Lua's own limits, by what their messages say.
+local LIMITS <const> = { "stack overflow", "not enough memory", "resulting string too large" }
+
+--- An error as a table with a kind.
+local function typed(err, traceback)
+  if type(err) ~= "string" then return err end
+  local kind = "bug"
+  for _, words in ipairs(LIMITS) do
+    if err:find(words, 1, true) then kind = "limit" end
+  end
+  return { kind = kind, message = err, traceback = traceback }
+end
+
 --- What an item's task ended with, from a raised error; nil when it must be raised on.
 local function state_of_error(err)
+  err = typed(err)
   if type(err) ~= "table" then err = { kind = "bug", message = tostring(err) } end
   if err.no_answer then return { state = "no_answer", reason = err.reason } end
   if err.kind == "cancelled" or err.kind == "budget" or err.fatal or err.at_end then return nil end
@@ -60,10 +76,7 @@ local function place_of(eval, item)
 end
 
 local function with_traceback(err)
-  if type(err) == "string" then
-    return { kind = "bug", message = err, traceback = debug.traceback("", 2) }
-  end
-  return err
+  return typed(err, type(err) == "string" and debug.traceback("", 2) or nil)
 end
 
 local function log_failure(eval, rep, err)
@@ -85,9 +98,12 @@ end
 local function call_rollout(eval, item)
   local seconds = eval.deadline_s
   if seconds then core.deadline(seconds) end
+  watch.on()
   local ok, mark = xpcall(eval.run.env.rollout, with_traceback, item, eval.run.ctx)
+  watch.off()
   if seconds and core.end_deadline() then
-    return false, { kind = "timeout", message = string.format("the item took longer than %d s", seconds) }
+    local words = string.format("the item took longer than %g s", seconds)
+    return false, { kind = "timeout", message = words }
   end
   return ok, mark
 end
@@ -98,6 +114,7 @@ local function roll(eval, item)
   local place = place_of(eval, item)
   task.set_place(place)
   local ok, mark = call_rollout(eval, item)
+  workspace.close(place.item)
   local locals = core.locals()
   local rep = { replies = locals.replies or {}, conversation = place.item.trace or place.item.conversation }
   locals.replies = nil -- they are this item's, not its parents'
@@ -164,7 +181,10 @@ local function ends_at(eval, jobs, i)
   if not eval.stop or jobs[i].r < eval.repeats then return false end
   local prefix = evaluation.new { skill = eval.skill, metric = eval.run.metric,
     rows = rows_by_item(table.move(jobs, 1, i, 1, {})) }
-  return core.still(eval.stop, prefix)
+  watch.on()
+  local is_last = core.still(eval.stop, prefix)
+  watch.off()
+  return is_last
 end
 
 --- Run the jobs of the list, as many at once as the run's workers; a rep each. How many of
@@ -325,7 +345,9 @@ end
 
 ---@async
 local function perform(eval)
+  watch.on()
   prepare(eval)
+  watch.off()
   local jobs = jobs_of(eval)
   measure(eval, jobs)
   for _, job in ipairs(jobs) do rows_of.finish(eval, job) end

@@ -10,7 +10,7 @@
 local home, open_rt, version, commit = ...
 
 local raw = open_rt "raw"
-local still = open_rt("task").still
+local core = open_rt "task"
 local load = load
 local loaded = {} -- library modules by name
 local user_loaded = {} -- modules of the user's world by path
@@ -44,12 +44,18 @@ end
 -- Files kept in a journal stand before those on disk when a run is replayed.
 local overlay
 
+--- The text kept for a path, however the path is written.
+local function kept(path)
+  return overlay and (overlay[path] or overlay[open_rt("file").absolute(path) or path])
+end
+
 --- Read a source file. What was kept in the journal comes first.
 ---@param path string
 ---@return string? text
 ---@return skillopt.Err? err
 local function read(path)
-  if overlay and overlay[path] then return overlay[path] end
+  local text = kept(path)
+  if text then return text end
   return open_rt("file").read(path)
 end
 M.read = read
@@ -59,7 +65,7 @@ M.read = read
 ---@return boolean
 local function exists(path)
   if overlay then
-    if overlay[path] then return true end
+    if kept(path) then return true end
     if not path:find(home .. "/", 1, true) then return false end
   end
   return open_rt("file").kind(path) == "file"
@@ -83,7 +89,7 @@ local function run_file(path, name, env, world)
   if not chunk then error(message, 0) end
   sources[#sources + 1] = { path = path, text = text, world = world }
   loading[path] = true
-  local ok, value = xpcall(still, function(m)
+  local ok, value = xpcall(core.still, function(m)
     return type(m) == "string" and debug.traceback(m, 2) or m
   end, chunk, name, path)
   loading[path] = nil
@@ -169,11 +175,20 @@ local function user_path(name)
     table.concat(search_folders, ", ")), 3)
 end
 
+--- What a run loads is known before it begins: its sources are part of what it is.
+local function check_time(path)
+  if core.is_task() and core.locals().place then
+    error(string.format("%s is required in the middle of a run: do it at the top of a file, so "
+      .. "that it is one of the run's sources", path), 4)
+  end
+end
+
 --- Run one Lua file of the user's world and give its value, frozen. A file is run once.
 ---@param path string
 ---@return any
 local function user_file(path)
   if user_loaded[path] == nil then
+    check_time(path)
     user_env = user_env or strict(require("skillopt.sandbox").environment(M), "global")
     user_loaded[path] = freeze(run_file(path, path, user_env, "user"))
   end

@@ -177,7 +177,16 @@ local function quote(s)
   return json.encode(s)
 end
 
+local function words_of(item)
+  if item.instruction then
+    return { item.type, quote(item.title), quote(item.instruction) }
+  end
+  local changes = table.concat(item.change_summary, "; ")
+  return { "document " .. quote(item.title), quote(changes) }
+end
+
 local function item_line(item)
+  if not item.op then return table.concat(words_of(item), ", ") end
   local out = { item.op }
   if item.target ~= "" then out[#out + 1] = "target " .. quote(item.target) end
   if item.content ~= "" then out[#out + 1] = "content " .. quote(item.content) end

@@ -1,32 +1,41 @@
 --- Patches: what an optimizer proposes, checked once at the door.
 ---
---- A patch is `{reasoning, edits = {item...}}`, an item `{op, target?, content?}` with
---- bookkeeping `support_count`, `source_type`, `merge_level`. A raw patch is an analyst's
+--- A patch is `{reasoning, edits = {item...}}` or has another list of items, one of the
+--- kinds of skillopt.item; items carry `support_count`, `source_type` and `merge_level`
+--- beside what they say. A raw patch is an analyst's
 --- answer about one minibatch: `{batch_size, source_type, patch, failure_summary or
 --- success_patterns, dropped}`. Every item that does not go on is in some `dropped` list
 --- with its fate. Counts are ours, never what a model claims.
 
-local digest = require "rt.digest"
+local appendix = require "skillopt.appendix"
+local item_of = require "skillopt.item"
+local trajectory = require "skillopt.trajectory"
 local json = require "rt.json"
 local text = require "rt.text"
-local trajectory = require "skillopt.trajectory"
 
 local M = {}
 
---- By update mode: where the items of a patch stand and what they are called.
-M.modes = {
-  patch = { key = "edits", word = "edits" },
-}
-
-local KEY <const> = M.modes.patch.key
-local OPS <const> = { append = true, insert_after = true, replace = true, delete = true }
-local NEEDS_TARGET <const> = { insert_after = true, replace = true, delete = true }
-local NEEDS_CONTENT <const> = { append = true, insert_after = true }
 local PREVIEW <const> = 200
+local EDITS <const> = "edits"
 
 --------------------------------------------------------------------------- items
 
 local function is_nothing(value) return value == nil or value == json.null end
+
+--- The name of the list of items in a patch, and of their kind.
+---@param patch table
+---@return string
+function M.kind(patch)
+  for key in pairs(item_of.kinds) do
+    if patch[key] ~= nil then return key end
+  end
+  return EDITS
+end
+
+--- The items of a patch.
+---@param patch table
+---@return table[]
+function M.items(patch) return patch[M.kind(patch)] end
 
 --- An item that goes no further: what it was, where it stood, its fate and why.
 ---@param index integer 1-based
@@ -37,7 +46,7 @@ local function is_nothing(value) return value == nil or value == json.null end
 function M.drop(index, item, fate, reason)
   local row = { index = index, fate = fate, reason = reason }
   if json.is_object(item) then
-    for _, field in ipairs { "op", "target", "content" } do
+    for _, field in ipairs(item_of.kind_of(item).fields) do
       local value = item[field]
       if type(value) == "string" then row[field] = text.sub(value, 1, PREVIEW) end
     end
@@ -45,56 +54,26 @@ function M.drop(index, item, fate, reason)
   return row
 end
 
---- A text field: "" for nothing, nil when it is no text.
-local function field_text(item, field)
-  if is_nothing(item[field]) then return "" end
-  if type(item[field]) == "string" then return item[field] end
-end
-
---- Fate and reason of an item that cannot be applied to any document, or nil.
-local function item_fault(op, target, content)
-  if not target then return "malformed", "target is no text" end
-  if not content then return "malformed", "content is no text" end
-  if NEEDS_TARGET[op] and target == "" then
-    return "empty_target", op .. " needs the text it refers to as target"
-  end
-  if NEEDS_CONTENT[op] and text.strip(content) == "" then
-    return "malformed", op .. " has no content"
-  end
-end
-
 local function count(value)
   return math.type(value) == "integer" and value > 0 and value or nil
 end
 
-local function clean(item)
+local function clean(item, kind)
   if not json.is_object(item) then return nil, "malformed", "not an object" end
-  if type(item.op) ~= "string" then return nil, "malformed", "op is no text" end
-  local op = text.lower(text.strip(item.op))
-  if not OPS[op] then return nil, "unknown_op", ("there is no op %q"):format(item.op) end
-  local target, content = field_text(item, "target"), field_text(item, "content")
-  local fate, reason = item_fault(op, target, content)
-  if fate then return nil, fate, reason end
-  return {
-    op = op,
-    target = target ~= "" and target or nil,
-    content = (content ~= "" or op == "replace") and content or nil,
-    support_count = count(item.support_count),
-    source_type = type(item.source_type) == "string" and item.source_type or nil,
-    merge_level = count(item.merge_level),
-  }
+  return item_of.kinds[kind].clean(item)
 end
 
 --- The items of a list, checked: ops in any case, nothing (null) is empty text. What
 --- cannot be an edit comes back with its place and the reason; nothing is made up.
 ---@param list any[]
+---@param kind string? default "edits"
 ---@return table[] items
 ---@return {index: integer, fate: string, reason: string}[] faults
 ---@return integer[] places where in the list each item stood
-function M.check(list)
+function M.check(list, kind)
   local items, faults, places = json.array {}, json.array {}, {}
   for index, item in ipairs(list) do
-    local good, fate, reason = clean(item)
+    local good, fate, reason = clean(item, kind or EDITS)
     if good then
       items[#items + 1] = good
       places[#items] = index
@@ -108,23 +87,25 @@ end
 --- The list of items in an optimizer's reply, unchecked: in `patch`, at the top, or the
 --- whole reply when it is a list. nil and words when there is none.
 ---@param reply any
+---@param kind string? default "edits"
 ---@return any[]? list
 ---@return string? reason
-function M.list(reply)
+function M.list(reply, kind)
+  kind = kind or EDITS
   if json.is_array(reply) and #reply > 0 then return reply end
   if not json.is_object(reply) then return nil, "the reply is no JSON object" end
   local inner = reply
   if not is_nothing(reply.patch) then inner = reply.patch end
   if not json.is_object(inner) then return nil, '"patch" is no JSON object' end
-  if inner[KEY] == nil then return nil, ('"%s" is missing'):format(KEY) end
-  if not json.is_array(inner[KEY]) then return nil, ('"%s" is no list'):format(KEY) end
-  return inner[KEY]
+  if inner[kind] == nil then return nil, ('"%s" is missing'):format(kind) end
+  if not json.is_array(inner[kind]) then return nil, ('"%s" is no list'):format(kind) end
+  return inner[kind]
 end
 
-local function fault_words(faults)
+local function fault_words(faults, kind)
   local out = {}
   for i, fault in ipairs(faults) do
-    out[i] = ("item %d of \"%s\": %s"):format(fault.index, KEY, fault.reason)
+    out[i] = ("item %d of \"%s\": %s"):format(fault.index, kind, fault.reason)
   end
   return table.concat(out, "; ")
 end
@@ -132,26 +113,28 @@ end
 --- Can something be taken from this reply? For `ctx:ask`: a list that is empty or has at
 --- least one good item.
 ---@param reply any
+---@param kind string? default "edits"
 ---@return boolean
 ---@return string? reason
-function M.is_usable(reply)
-  local list, reason = M.list(reply)
+function M.is_usable(reply, kind)
+  local list, reason = M.list(reply, kind)
   if not list then return false, reason end
-  local items, faults = M.check(list)
-  if #items == 0 and #faults > 0 then return false, fault_words(faults) end
+  local items, faults = M.check(list, kind)
+  if #items == 0 and #faults > 0 then return false, fault_words(faults, kind or EDITS) end
   return true
 end
 
 --- Is every item of this reply good? For a reply that replaces its inputs, where a lost
 --- item would be lost for good.
 ---@param reply any
+---@param kind string? default "edits"
 ---@return boolean
 ---@return string? reason
-function M.is_whole(reply)
-  local list, reason = M.list(reply)
+function M.is_whole(reply, kind)
+  local list, reason = M.list(reply, kind)
   if not list then return false, reason end
-  local _, faults = M.check(list)
-  if #faults > 0 then return false, fault_words(faults) end
+  local _, faults = M.check(list, kind)
+  if #faults > 0 then return false, fault_words(faults, kind or EDITS) end
   return true
 end
 
@@ -161,27 +144,39 @@ end
 ---@field pieces string[] no longer piece of these (a judge's pattern, a reference answer)
 ---@field whole string[] none of these as a whole (ids)
 
---- Does the item's new text quote something hidden?
----@param item table
+--- Texts of an evaluation (with trajectories) that nothing written for the target may
+--- quote: pieces of what the rows hide, and whole ids that are no plain words.
+---@param batch skillopt.Evaluation
+---@return skillopt.Hidden
+function M.hidden(batch)
+  local pieces, whole = {}, {}
+  for _, row in ipairs(batch:rows()) do
+    for _, one in ipairs(trajectory.hidden(row)) do pieces[#pieces + 1] = one end
+    if #row.id >= 8 and row.id:find "%d" then whole[#whole + 1] = row.id end
+  end
+  return { pieces = pieces, whole = whole }
+end
+
+--- Does the text quote something hidden?
+---@param content string
 ---@param hidden skillopt.Hidden
 ---@return boolean
-function M.is_leak(item, hidden)
-  local content = item.content or ""
+function M.quotes(content, hidden)
   for _, one in ipairs(hidden.whole) do
     if content:find(one, 1, true) then return true end
   end
   return trajectory.mask(content, hidden.pieces) ~= content
 end
 
--------------------------------------------------------------------------- raw patches
-
-local function texts(value)
-  local out = json.array {}
-  for _, one in ipairs(json.is_array(value) and value or {}) do
-    if type(one) == "string" and text.strip(one) ~= "" then out[#out + 1] = one end
-  end
-  return out
+--- Does the item's new text quote something hidden?
+---@param item table
+---@param hidden skillopt.Hidden
+---@return boolean
+function M.is_leak(item, hidden)
+  return M.quotes(item_of.kind_of(item).content(item), hidden)
 end
+
+-------------------------------------------------------------------------- raw patches
 
 --- The well-formed entries of a failure summary; counts beyond the batch are cut.
 local function summary(value, batch_size)
@@ -202,7 +197,7 @@ end
 --- Keep what is no leak and within the budget. What is dropped is listed in the order of
 --- the reply.
 local function admit(list, facts)
-  local items, dropped, places = M.check(list)
+  local items, dropped, places = M.check(list, facts.kind)
   local kept = json.array {}
   for i, item in ipairs(items) do
     if M.is_leak(item, facts.hidden) then
@@ -224,29 +219,41 @@ local function reasoning_of(reply)
   return type(inner.reasoning) == "string" and inner.reasoning or ""
 end
 
+--- Notes of a reply that quote nothing hidden, or nil.
+local function notes_in(reply, hidden)
+  local notes = json.array {}
+  for _, note in ipairs(appendix.notes_in(reply.appendix_notes)) do
+    if not M.quotes(note, hidden) then notes[#notes + 1] = note end
+  end
+  return #notes > 0 and notes or nil
+end
+
 ---@class skillopt.BatchFacts
+---@field has_notes boolean? are notes for the appendix taken?
 ---@field batch_size integer items of the minibatch
 ---@field source_type "failure"|"success"
 ---@field budget integer edits kept
 ---@field hidden skillopt.Hidden texts no edit may quote
+---@field kind string? of the items, default "edits"
 
 --- The raw patch of a reply that `is_usable` accepts.
 ---@param reply any
 ---@param facts skillopt.BatchFacts
 ---@return table raw
 function M.raw(reply, facts)
-  local kept, dropped = admit(M.list(reply), facts)
+  local kept, dropped = admit(M.list(reply, facts.kind), facts)
   local raw = {
     batch_size = facts.batch_size,
     source_type = facts.source_type,
-    patch = { reasoning = reasoning_of(reply), [KEY] = kept },
+    patch = { reasoning = reasoning_of(reply), [facts.kind or EDITS] = kept },
     dropped = #dropped > 0 and dropped or nil,
   }
   if facts.source_type == "failure" then
     raw.failure_summary = summary(reply.failure_summary, facts.batch_size)
   else
-    raw.success_patterns = texts(reply.success_patterns)
+    raw.success_patterns = item_of.texts(reply.success_patterns)
   end
+  if facts.has_notes then raw.appendix_notes = notes_in(reply, facts.hidden) end
   return raw
 end
 
@@ -265,9 +272,10 @@ end
 
 --- A patch without items.
 ---@param reasoning string
+---@param kind string? default "edits"
 ---@return table
-function M.empty(reasoning)
-  return { reasoning = reasoning, [KEY] = json.array {} }
+function M.empty(reasoning, kind)
+  return { reasoning = reasoning, [kind or EDITS] = json.array {} }
 end
 
 --------------------------------------------------------------------------- normalise
@@ -279,14 +287,15 @@ local function copy(item)
 end
 
 --- A raw patch's items with where they come from and how many items stand behind them.
-local function sourced(raw, inner)
+local function sourced(raw, inner, kind)
   local source = type(raw.source_type) == "string" and raw.source_type or "failure"
-  local patch = M.empty(type(inner.reasoning) == "string" and inner.reasoning or "")
-  for _, item in ipairs(inner[KEY]) do
+  local reasoning = type(inner.reasoning) == "string" and inner.reasoning or ""
+  local patch = M.empty(reasoning, kind)
+  for _, item in ipairs(inner[kind]) do
     if json.is_object(item) then
       local own = copy(item)
       own.source_type, own.support_count = source, count(raw.batch_size) or 1
-      table.insert(patch[KEY], own)
+      table.insert(patch[kind], own)
     end
   end
   return patch, source
@@ -295,17 +304,19 @@ end
 --- Raw patches as patches, those of successes apart from all others. Raw patches without
 --- items are left out; malformed ones are counted.
 ---@param raws table[]
+---@param kind string? of the items, default "edits"
 ---@return {failure: table[], success: table[], malformed: integer}
-function M.normalise(raws)
+function M.normalise(raws, kind)
+  kind = kind or EDITS
   local out = { failure = {}, success = {}, malformed = 0 }
   for _, raw in ipairs(raws) do
     local inner = raw
     if json.is_object(raw) and raw.patch ~= nil then inner = raw.patch end
     if json.is_object(raw) and raw.malformed == true then
       out.malformed = out.malformed + 1
-    elseif json.is_object(inner) and json.is_array(inner[KEY]) then
-      local patch, source = sourced(raw, inner)
-      if #patch[KEY] > 0 then
+    elseif json.is_object(inner) and json.is_array(inner[kind]) then
+      local patch, source = sourced(raw, inner, kind)
+      if #patch[kind] > 0 then
         table.insert(source == "success" and out.success or out.failure, patch)
       end
     end
@@ -320,7 +331,9 @@ local function support_of(inputs)
   local sum = 0
   for _, one in ipairs(inputs) do
     local most = 0
-    for _, item in ipairs(one[KEY]) do most = math.max(most, item.support_count or 1) end
+    for _, item in ipairs(M.items(one)) do
+      most = math.max(most, item.support_count or 1)
+    end
     sum = sum + most
   end
   return sum
@@ -328,7 +341,7 @@ end
 
 local function size_of(inputs)
   local n = 0
-  for _, one in ipairs(inputs) do n = n + #one[KEY] end
+  for _, one in ipairs(inputs) do n = n + #M.items(one) end
   return n
 end
 
@@ -346,7 +359,7 @@ end
 local function support_by_key(inputs)
   local out = {}
   for _, one in ipairs(inputs) do
-    for _, item in ipairs(one[KEY]) do
+    for _, item in ipairs(M.items(one)) do
       local key = M.key(item)
       out[key] = (out[key] or 0) + (item.support_count or 1)
     end
@@ -362,14 +375,16 @@ end
 ---@param level integer? merge level of the items; nil: they keep theirs
 ---@return table patch
 function M.merged(reply, inputs, level)
-  local items = M.check(M.list(reply))
+  local kind = M.kind(inputs[1])
+  local items = M.check(M.list(reply, kind), kind)
   local most, own = support_of(inputs), support_by_key(inputs)
   for _, item in ipairs(items) do
     item.merge_level = level or item.merge_level
     item.support_count = math.min(item.support_count or own[M.key(item)] or 1, most)
   end
-  local note = #items == 0 and ("A merge kept none of %d edits."):format(size_of(inputs))
-  local out = { reasoning = reasoning_of(reply), [KEY] = items }
+  local note = #items == 0 and ("A merge kept none of %d %s.")
+    :format(size_of(inputs), item_of.kinds[kind].word)
+  local out = { reasoning = reasoning_of(reply), [kind] = items }
   out.notes = notes_of(inputs, note or nil)
   return out
 end
@@ -380,60 +395,39 @@ end
 ---@param level integer? merge level of items that have none
 ---@return table patch
 function M.concat(inputs, note, level)
-  local out = M.empty(note)
+  local kind = inputs[1] and M.kind(inputs[1]) or EDITS
+  local out = M.empty(note, kind)
   for _, one in ipairs(inputs) do
-    for _, item in ipairs(one[KEY]) do
+    for _, item in ipairs(M.items(one)) do
       local own = copy(item)
       own.merge_level = own.merge_level or level
-      table.insert(out[KEY], own)
+      table.insert(out[kind], own)
     end
   end
-  out.notes = notes_of(inputs, #out[KEY] > 0 and note or nil)
+  out.notes = notes_of(inputs, #out[kind] > 0 and note or nil)
   return out
 end
 
 --------------------------------------------------------------------------- as text
 
 --- One line about an item for a prompt.
----@param item table
----@return string
-function M.describe(item)
-  local out = { item.op or "?" }
-  if item.target then out[#out + 1] = "target " .. json.encode(item.target) end
-  if item.content then out[#out + 1] = "content " .. json.encode(item.content) end
-  out[#out + 1] = ("support %d"):format(item.support_count or 0)
-  return table.concat(out, ", ")
-end
+M.describe = item_of.describe
+
+--- What the memory keeps of an item.
+M.compact = item_of.compact
+
+--- Two items that say the same to the same place have one key.
+M.key = item_of.key
 
 --- The items of a patch as lines numbered from 0.
 ---@param patch table
 ---@return string
 function M.pool(patch)
   local out = {}
-  for i, item in ipairs(patch[KEY]) do
-    out[i] = ("[%d] %s"):format(i - 1, M.describe(item))
+  for i, item in ipairs(M.items(patch)) do
+    out[i] = ("[%d] %s"):format(i - 1, item_of.describe(item))
   end
   return table.concat(out, "\n")
-end
-
---- What the memory keeps of an item.
----@param item table
----@return {op: string, content: string, target: string}
-function M.compact(item)
-  return {
-    op = type(item.op) == "string" and item.op or "?",
-    content = type(item.content) == "string" and item.content or "",
-    target = type(item.target) == "string" and item.target or "",
-  }
-end
-
---- Two items that say the same to the same place have one key.
----@param item table
----@return string
-function M.key(item)
-  local own = M.compact(item)
-  local target, content = text.strip(own.target), text.strip(own.content)
-  return digest.short(json.canonical { own.op, target, content })
 end
 
 return M

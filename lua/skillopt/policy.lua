@@ -14,10 +14,14 @@ local SLOTS <const> = {
   reflect = { run = "(evaluation, ctx, opt) -> raw patches" },
   aggregate = { run = "(patches, ctx, opt) -> patch" },
   select = { run = "(patch, rate, ctx, opt) -> patch" },
-  update = { run = "(skill, patch, ctx, opt) -> skill, fates" },
+  update = {
+    run = "(skill, patch, ctx, opt) -> skill, fates, or nil and why there is none",
+    takes = "string",
+  },
   rate = {
     run = "(step, total, opt) -> edits, or with waits = true (patch, ctx, opt) -> edits",
     waits = "boolean",
+    control = "string",
   },
   metric = {
     item = "(marks, opt) -> number",
@@ -30,7 +34,10 @@ local SLOTS <const> = {
   },
   slow_update = { run = "(previous, current, ctx, opt) -> text or nil" },
   meta_skill = { run = "(previous, current, ctx, opt) -> text or nil" },
-  appendix = { run = "(patches, ctx, opt) -> notes" },
+  appendix = {
+    run = "(raw patches, ctx, opt) -> notes",
+    compact = "(notes, ctx, opt) -> notes or nil",
+  },
 }
 
 local COMMON <const> =
@@ -257,13 +264,13 @@ end
 
 local function check_rate(who, run)
   return function(...)
-    local edits = run(...)
+    local edits, decision = run(...)
     local whole = math.type(edits) and math.tointeger(edits)
     if not whole or whole < 0 then
       error(("%s: a rate is a whole number of at least 0, got %s")
         :format(who, show(edits)), 0)
     end
-    return whole
+    return whole, decision
   end
 end
 
@@ -308,6 +315,8 @@ end
 ---@field max number? metric
 ---@field hopeless function? gate
 ---@field waits boolean? rate
+---@field control string? rate: the word for it in the records, default "fixed"
+---@field takes string? update: the kind of items it works on, default "edits"
 
 --- Make a definition or an inline function ready: fill in and check the option values.
 ---@param definition skillopt.PolicySpec|function

@@ -10,17 +10,20 @@ local M = {}
 M.STEP_KEYS = {
   "step", "epoch", "step_in_epoch", "timing", "tokens", "rollout_hard", "rollout_soft", "rollout_n",
   "rollout_failed", "accumulation_batches", "n_patches", "n_failure_patches", "n_success_patches",
-  "n_malformed_replies", "n_edits_merged", "n_edits_ranked", "edit_budget", "lr_control_mode",
+  "n_malformed_replies", "n_edits_merged", "n_edits_ranked", "edit_budget", "lr_control_mode", "lr_decision",
   "support_counts", "candidate_hash", "candidate_skill_len", "candidate_tokens",
-  "edit_apply_summary", "selection_hard", "selection_soft", "selection_n", "selection_not_run",
+  "rewrite_change_summary", "edit_apply_summary", "selection_hard", "selection_soft", "selection_n", "selection_not_run",
   "gate_metric",
-  "candidate_gate_score", "action", "gate_reason", "current_score", "best_score", "best_step",
-  "current_origin", "best_origin", "skill_len", "skill_tokens", "wall_time_s",
+  "candidate_gate_score", "action", "gate_reason", "n_execution_lapse_notes",
+  "n_appendix_notes_added", "n_appendix_notes_total", "n_appendix_notes_consolidated",
+  "current_score", "best_score", "best_step",
+  "current_origin", "best_origin", "current_is_unmeasured", "skill_len", "skill_tokens",
+  "wall_time_s",
 }
 
 local STATE_KEYS = {
   "last_completed_step", "current_skill_path", "current_score", "current_origin",
-  "best_skill_path", "best_score", "best_step", "best_origin",
+  "best_skill_path", "best_score", "best_step", "best_origin", "current_is_unmeasured",
 }
 
 --- `history.json`: the records of all steps.
@@ -39,7 +42,7 @@ function M.state(run, state)
     current_skill_path = string.format("skills/skill_v%04d.md", state.number),
     current_score = state.current.score, current_origin = state.current_origin,
     best_skill_path = "best_skill.md", best_score = state.best.score, best_step = state.best_step,
-    best_origin = state.best_origin,
+    best_origin = state.best_origin, current_is_unmeasured = state.is_unmeasured,
   }, { indent = true, keys = STATE_KEYS }))
 end
 
@@ -50,6 +53,15 @@ local KEYS = {
   trajectory_digest = { "step", "action", "n_total", "n_fail", "failure_patterns" },
   merged_patch = { "reasoning", "edits" },
   ranked_edits = { "reasoning", "edits" },
+  rewrite_result = { "reasoning", "change_summary", "new_skill" },
+  slow_result = { "reasoning", "slow_update_content", "prev_hard", "curr_hard",
+    "candidate_hash", "update_origin", "update_target", "selection_hard", "selection_soft",
+    "action" },
+  meta_skill_result = { "reasoning", "meta_skill_content", "action" },
+  comparison_pairs = { "id", "task", "category", "prev", "curr" },
+  comparison_pairs_all = { "id", "task", "category", "prev", "curr" },
+  lr_decision = { "learning_rate", "raw_learning_rate", "available_update_items", "clamped",
+    "fallback", "reasoning", "confidence", "risk_notes", "error" },
 }
 
 --- A recorded value as its file holds it.

@@ -95,11 +95,17 @@ local function add_feedback(eval, job, conversation)
   if text then conversation[#conversation + 1] = { role = "system", content = text } end
 end
 
---- Fill in `job.row` and `job.conversation` once the item's state is known.
+--- Fill in `job.row` and `job.conversation` once the item's state is known. What a failed
+--- item said before it failed is not kept: when the run is started again that item is not,
+--- and the files have to be the same.
 ---@param eval table
 ---@param job table
 function M.finish(eval, job)
   job.row = row_of(eval, job)
+  if job.rep.state == "failed" then
+    job.conversation = json.array {}
+    return
+  end
   job.conversation = conversation_of(job.rep)
   add_feedback(eval, job, job.conversation)
   local first = job.rep.replies[1]
@@ -120,7 +126,7 @@ local function folder_names(jobs)
 end
 
 local function write_prediction(run, folder, job)
-  if job.rep.state == "failed" and #job.conversation == 0 then return end
+  if job.rep.state == "failed" then return end
   run.write(folder .. "/conversation.json", json.encode(job.conversation, { indent = true }))
   if job.system then run.write(folder .. "/target_system_prompt.txt", job.system) end
   if job.user then run.write(folder .. "/target_user_prompt.txt", job.user) end

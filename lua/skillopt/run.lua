@@ -4,6 +4,7 @@ local backend_of = require "skillopt.backend"
 local core = require "rt.task"
 local ctx = require "skillopt.ctx"
 local dataset = require "skillopt.dataset"
+local density = require "skillopt.density"
 local digest = require "rt.digest"
 local effect = require "skillopt.effect"
 local env_of = require "skillopt.env"
@@ -20,13 +21,18 @@ local record = require "skillopt.record"
 local report = require "skillopt.run.report"
 local sandbox = require "skillopt.sandbox"
 local schedule = require "skillopt.schedule"
+local stdout = require "rt.stdout"
 local task = require "skillopt.task"
+local text_of = require "rt.text"
 local tokens = require "skillopt.run.tokens"
+local watch = require "rt.watch"
 
 local M = {}
 
---- Slots a run calls; the others are off in this version.
-local SLOTS <const> = { "loop", "reflect", "aggregate", "select", "update", "rate", "metric", "gate" }
+--- Slots of a run, and those of them that may be off.
+local SLOTS <const> = { "loop", "reflect", "aggregate", "select", "update", "rate", "metric", "gate",
+  "slow_update", "meta_skill", "appendix" }
+local OPTIONAL <const> = { slow_update = true, meta_skill = true, appendix = true }
 
 local function fault(kind, message, hint)
   error({ kind = kind, message = message, hint = hint, retry = false }, 0)
@@ -45,21 +51,32 @@ local function open_env(run)
   run.env_prompts = { run.folders[1], run.env_folder }
 end
 
+local function open_policy(run, slot, chosen, options)
+  local name = type(chosen) == "string" and chosen or "inline"
+  local definition, err = chosen, nil
+  if type(chosen) == "string" then definition, err = run.load(slot, chosen) end
+  if not definition then error(err, 0) end
+  local policy, why = policy_of.instance(definition, options, { slot = slot, name = name })
+  if not policy then error(why, 0) end
+  return policy
+end
+
 local function open_policies(run)
   run.policies = {}
   for _, slot in ipairs(SLOTS) do
     local chosen, options = run.config:policy(slot)
-    if chosen == nil then fault("config", string.format("policy.%s is off, and a run needs it", slot)) end
-    local name = type(chosen) == "string" and chosen or "inline"
-    local definition, err = chosen, nil
-    if type(chosen) == "string" then definition, err = run.load(slot, chosen) end
-    if not definition then error(err, 0) end
-    local policy, why = policy_of.instance(definition, options, { slot = slot, name = name })
-    if not policy then error(why, 0) end
-    run.policies[slot] = policy
+    if chosen == nil and not OPTIONAL[slot] then
+      fault("config", string.format("policy.%s is off, and a run needs it", slot))
+    end
+    run.policies[slot] = chosen ~= nil and open_policy(run, slot, chosen, options) or nil
+  end
+  if run.config:get "evaluation.use_semantic_density" then
+    run.policies.metric = density.added(run.policies.metric, {
+      weight = run.config:get "evaluation.semantic_density_weight",
+      words = run.config:get "evaluation.leading_words" })
   end
   run.metric = run.policies.metric
-  run.rate_mode = run.policies.rate.waits and "autonomous" or "fixed"
+  run.rate_mode = run.policies.rate.control or "fixed"
 end
 
 --- Is a candidate that cannot win any more measured to its end?
@@ -67,8 +84,8 @@ local function check_early_stop(run)
   run.early_stop = run.config:get "evaluation.early_stop"
   local gate, metric = run.policies.gate, run.policies.metric
   if not run.early_stop or (gate.hopeless and metric.max and not metric.adjust) then return end
-  fault("config", string.format("evaluation.early_stop does not go with the gate %s and the metric %s",
-    gate.name, metric.name), "the gate must have `hopeless`, the metric a `max` and no `adjust`")
+  local words = "evaluation.early_stop does not go with the gate %s and the metric %s"
+  fault("config", words:format(gate.name, metric.name), "the gate must have `hopeless`, the metric a `max` and no `adjust`")
 end
 
 --- Folders in which a policy's prompts are looked for, in order.
@@ -110,6 +127,9 @@ local function initial_skill(run)
   local given = path and path ~= ""
   if not given then path = run.env_folder .. "/skill.md" end
   local text, err = file.read(path)
+  if text and not text_of.is_valid(text) then
+    fault("data", path .. " is not valid UTF-8", "save the skill as UTF-8")
+  end
   if text then return text end
   if given then
     err.hint = "env.skill_init names a file that is not there; leave it out to start from the environment's"
@@ -137,7 +157,7 @@ local function open_endpoint(run, role, shared)
   settings.max_tokens = role == "target" and run.config:get "env.max_completion_tokens" or 16384
   return require("skillopt.endpoint").new {
     role = role, backend = backend_of.load(spec.backend), model = spec.model, settings = settings,
-    log = run.log, shared = shared,
+    log = run.log, shared = shared, has_answers = run.journal:next("effect", 0) ~= nil,
   }
 end
 
@@ -265,7 +285,10 @@ end
 
 local function check_prompts(run)
   prompt.check(run.env_prompts)
-  for _, slot in ipairs(SLOTS) do prompt.check(policy_prompts(run, run.policies[slot])) end
+  for _, slot in ipairs(SLOTS) do
+    local policy = run.policies[slot]
+    if policy then prompt.check(policy_prompts(run, policy)) end
+  end
 end
 
 --- Read everything that decides what the run is; nothing is written or sent.
@@ -387,7 +410,17 @@ local function count_rows(j, kind, key)
   return count
 end
 
+--- What was given up with --accept-loss is said whoever asked for quiet.
+local function say_loss(run)
+  local lost = run.journal:lost()
+  if lost == 0 then return end
+  run.log { event = "loss", rows = lost }
+  stdout.error(string.format("skillopt: %d row%s of the journal %s lost; what they held is asked again\n",
+    lost, lost == 1 and "" or "s", lost == 1 and "is" or "are"))
+end
+
 local function announce(run, opened)
+  say_loss(run)
   local steps = steps_of(run)
   run.say("open", {
     path = run.path, mode = opened.mode, steps = steps,
@@ -396,6 +429,7 @@ local function announce(run, opened)
     parent = opened.parent and opened.parent.path:match "[^/]*$",
     calls = opened.parent and count_rows(opened.parent.journal, "effect") or nil,
   })
+  for _, words in ipairs(opened.notes) do run.say("note", { message = words }) end
   for _, words in ipairs(opened.hard or {}) do run.say("note", { message = "changed: " .. words }) end
   for _, words in ipairs(opened.soft or {}) do run.say("note", { message = "changed: " .. words }) end
   for _, words in ipairs(run.config.notes) do run.say("note", { message = words }) end
@@ -455,7 +489,9 @@ function M.train(run)
   start_clock(run)
   task.set_place { kind = "policy", run = run, role = "optimizer", stage = "optimizer",
     opt = loop.opt, skill = run.initial_skill, prompt_folders = policy_prompts(run, loop) }
+  watch.on()
   loop.run(run.ctx, loop.opt)
+  watch.off()
   run.close_events()
   if not run.is_replay and not run.journal:find("value", "", "end") then
     local ok, err = run.journal:store("value", "", "end", json.canonical { ended = true })
@@ -493,7 +529,9 @@ function M.go(run, opt)
   M.attach(run, { journal = opened.journal, parent = opened.parent and opened.parent.journal,
     path = opened.path, quiet = opt.quiet, json = opt.json })
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
-  if opened.mode ~= "continue" or #(opened.soft or {}) > 0 then store_inputs(run) end
+  -- The data is stored last: a run that was killed before it has not all its inputs.
+  local has_inputs = run.journal:find("value", "", "data") ~= nil
+  if opened.mode ~= "continue" or #(opened.soft or {}) > 0 or not has_inputs then store_inputs(run) end
   write_card(run)
   announce(run, opened)
   local result = M.train(run)

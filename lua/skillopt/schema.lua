@@ -116,6 +116,10 @@ local function add_option(schema, prefix, option, spec)
     local key = schema.by_name[spec.key]
     if not key then return string.format("there is no key %s", spec.key) end
     schema.by_word[name] = key
+    local declared = schema.by_name[name]
+    if declared and declared.declared then
+      schema.by_name[name], schema.by_word[declared.flat or name] = nil, key
+    end
     return
   end
   local known = schema.by_name[name]

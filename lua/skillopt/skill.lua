@@ -7,15 +7,18 @@ local M = {}
 local Skill = {}
 local meta = { __name = "skill" }
 
+-- Fields by skill: the value itself is empty, so that every write is seen.
+local inside = setmetatable({}, { __mode = "k" })
+
 local lazy = {
   body = function(skill)
     local body, regions = document.body(skill.text)
-    rawset(skill, "regions", regions)
+    inside[skill].regions = regions
     return body
   end,
   regions = function(skill)
     local body, regions = document.body(skill.text)
-    rawset(skill, "body", body)
+    inside[skill].body = body
     return regions
   end,
   hash = function(skill) return document.hash(skill.text) end,
@@ -26,11 +29,11 @@ local lazy = {
 function meta.__index(skill, name)
   local method = Skill[name]
   if method then return method end
+  local fields = inside[skill]
   local make = lazy[name]
-  if not make then return nil end
-  local value = make(skill)
-  rawset(skill, name, value)
-  return value
+  if fields[name] ~= nil or not make then return fields[name] end
+  fields[name] = make(skill)
+  return fields[name]
 end
 
 function meta.__newindex(_, name)
@@ -49,7 +52,9 @@ function M.new(text)
   if type(text) ~= "string" then
     error(string.format("a skill is made of text, got %s", type(text)), 2)
   end
-  return setmetatable({ text = text }, meta)
+  local skill = setmetatable({}, meta)
+  inside[skill] = { text = text }
+  return skill
 end
 
 ---@param value any

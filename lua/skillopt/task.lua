@@ -14,13 +14,14 @@ local UNCATCHABLE = {
   process = true, sandbox = true, cancelled = true, budget = true,
 }
 
---- Must this raised value pass through the user's pcall? What ends the whole run must. A
---- `parse` error is weather only when it comes from a call, which marks it with `weather`.
+--- Must this raised value pass through the user's pcall? What ends the whole run must, and
+--- what ends code that ran on. A `parse` error is weather only when it comes from a call,
+--- which marks it with `weather`.
 ---@param err any
 ---@return boolean
 function M.is_uncatchable(err)
   if type(err) ~= "table" then return false end
-  if err.fatal or err.at_end then return true end
+  if err.fatal or err.at_end or err.runaway then return true end
   if err.kind == "parse" then return err.weather == true end
   return UNCATCHABLE[err.kind] == true
 end
@@ -38,16 +39,31 @@ local function escape(label)
   return path
 end
 
+--- Labels whose slots lie within each other would let two tasks have one slot.
+local function check_nesting(used, label)
+  local other = used.within[label]
+  for at in label:gmatch "()/" do
+    local outer = label:sub(1, at - 1)
+    if used.count[outer] then other = outer end
+    used.within[outer] = label
+  end
+  if other then
+    error(string.format("the labels '%s' and '%s' lie within each other: give one another name",
+      label, other), 4)
+  end
+end
+
 --- The label to use for the n-th child group of that name under this task.
 local function unique(label)
   local locals = core.locals()
   local used = locals.labels
   if not used then
-    used = {}
+    used = { count = {}, within = {} }
     locals.labels = used
   end
-  local n = (used[label] or 0) + 1
-  used[label] = n
+  local n = (used.count[label] or 0) + 1
+  if n == 1 then check_nesting(used, label) end
+  used.count[label] = n
   return n == 1 and escape(label) or escape(label) .. "~" .. n
 end
 

@@ -1,6 +1,10 @@
 --- The test harness: `test("a sentence", function(t) ... end)` registers a test,
---- `skillopt test DIR` runs them in order, each in a task of its own.
+--- `skillopt test DIR` runs them in order. A test that leaves a task, an open file, a global
+--- or another working directory behind has failed.
+local core = require "rt.task"
 local file = require "rt.file"
+local raw = require "rt.raw"
+local watch = require "rt.watch"
 
 local M = {}
 local registered = {}
@@ -153,20 +157,79 @@ local function checks(name)
   return t
 end
 
---- Run one test. "ok", "FAIL" or "skip", and the reason.
----@param test table
----@return string outcome
----@return string? why
-function M.run(test)
-  local ok, err = xpcall(test.run, function(e)
-    return type(e) == "string" and debug.traceback(e, 2) or e
-  end, checks(test.name))
+-------------------------------------------------------------------- left behind
+
+local function globals()
+  local names = {}
+  for name in raw.next, _G do names[tostring(name)] = "global" end
+  return names
+end
+
+--- What a test may change and must not.
+local function surroundings()
+  return { tasks = core.count(), folder = file.absolute ".", globals = globals(), files = watch.files() }
+end
+
+--- What is in `after` and not in `before`, sorted.
+local function added(before, after)
+  local out = {}
+  for name, value in pairs(after) do
+    if before[name] ~= value then out[#out + 1] = value == "global" and name or value end
+  end
+  return table.concat(out, ", ")
+end
+
+--- End the tasks that a test left, so that the next one starts without them.
+local function end_tasks()
+  core.cancel_behind(math.mininteger)
+  pcall(core.join, 0)
+end
+
+--- Words for what was left behind, or nil. A file that only the collector would close counts
+--- once it has had its chance.
+local function left_behind(before)
+  local after, words = surroundings(), {}
+  if added(before.files, after.files) ~= "" then
+    collectgarbage()
+    collectgarbage()
+    after.files = watch.files()
+  end
+  if after.tasks > before.tasks then
+    words[#words + 1] = string.format("tasks: %d", after.tasks - before.tasks)
+    end_tasks()
+  end
+  for _, what in ipairs { "globals", "files" } do
+    local names = added(before[what], after[what])
+    if names ~= "" then words[#words + 1] = what .. ": " .. names end
+  end
+  if after.folder ~= before.folder then words[#words + 1] = "the working directory: " .. after.folder end
+  return #words > 0 and "left behind: " .. table.concat(words, "; ") or nil
+end
+
+------------------------------------------------------------------------ running
+
+local function outcome_of(ok, err)
   if ok then return "ok" end
   if type(err) == "table" and err[SKIP] then return "skip", err[SKIP] end
   if type(err) == "table" and err.kind then
     return "FAIL", string.format("%s: %s %s", err.kind, tostring(err.message), err.traceback or "")
   end
   return "FAIL", tostring(err)
+end
+
+--- Run one test. "ok", "FAIL" or "skip", and the reason.
+---@async
+---@param test table
+---@return string outcome
+---@return string? why
+function M.run(test)
+  local before = surroundings()
+  local outcome, why = outcome_of(xpcall(test.run, function(e)
+    return type(e) == "string" and debug.traceback(e, 2) or e
+  end, checks(test.name)))
+  local left = left_behind(before)
+  if not left then return outcome, why end
+  return "FAIL", why and why .. "; " .. left or left
 end
 
 return setmetatable(M, {

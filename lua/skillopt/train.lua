@@ -3,6 +3,7 @@
 ---
 --- A loop is a policy; this module is the bench it works on. Nothing here is stored for
 --- resuming: a run that is continued goes through the same motions again.
+local appendix = require "skillopt.appendix"
 local decide = require "skillopt.decide"
 local evaluation = require "skillopt.evaluation"
 local fitness = require "skillopt.fitness"
@@ -71,7 +72,9 @@ end
 --- What there is of it is kept apart: it answers only while it is still hopeless.
 ---@async
 local function measure_candidate(state, skill, label)
-  if state.measured[skill.key] or not state.run.early_stop then return state:measure(skill, label) end
+  if state.measured[skill.key] or not state.run.early_stop then
+    return state:measure(skill, label)
+  end
   local is_hopeless, known = hopeless(state), state.partial[skill.key]
   if known and task.still(is_hopeless, known) then return known end
   local value = state.ctx:evaluate(skill, state.selection,
@@ -120,11 +123,12 @@ end
 local STAGES = { reflect = "analyst", aggregate = "merge", select = "ranking", update = "rewrite",
   rate = "lr_autonomous" }
 
---- Call the policy chosen for a slot.
+--- Call a function of the policy chosen for a slot.
 ---@async
 ---@param slot string
+---@param field string
 ---@return any ...
-function State:call(slot, ...)
+function State:invoke(slot, field, ...)
   local policy = self.run.policies[slot]
   local outer, place = task.place(), own_place()
   place.kind, place.role, place.stage = "policy", "optimizer", STAGES[slot] or slot
@@ -132,19 +136,65 @@ function State:call(slot, ...)
   place.skill, place.current, place.best = self.skill, self.current, self.best
   local args = table.pack(...)
   args[args.n + 1], args[args.n + 2] = self.ctx, policy.opt
-  local out = table.pack(policy.run(table.unpack(args, 1, args.n + 2)))
+  local out = table.pack(policy[field](table.unpack(args, 1, args.n + 2)))
   task.set_place(outer)
   return table.unpack(out, 1, out.n)
 end
 
+--- Call the policy chosen for a slot.
+---@async
+---@param slot string
+---@return any ...
+function State:call(slot, ...)
+  return self:invoke(slot, "run", ...)
+end
+
+--- One line a decision of a model about the rate.
+local function note_rate(state, step, decision)
+  step.record.lr_decision = decision
+  local line = { step = state.number, epoch = state.epoch }
+  for field, value in pairs(decision) do line[field] = value end
+  state.rates[#state.rates + 1] = json.encode(line, { keys = { "step", "epoch" } }) .. "\n"
+  state.run.write("lr_history.jsonl", table.concat(state.rates))
+end
+
 --- Edits allowed in this step.
 ---@async
+---@param step table
 ---@param merged table the merged patch
 ---@return integer
-function State:rate(merged)
-  local policy = self.run.policies.rate
-  if policy.waits then return (self:call("rate", merged)) end
-  return policy.run(self.number, self.total, policy.opt)
+function State:rate(step, merged)
+  local policy, record = self.run.policies.rate, step.record
+  local rate, decision
+  if policy.waits then
+    rate, decision = self:call("rate", merged)
+  else
+    rate = policy.run(self.number, self.total, policy.opt)
+  end
+  record.edit_budget = policy.control == "none" and json.null or rate
+  record.lr_control_mode = policy.control or "fixed"
+  if decision then note_rate(self, step, decision) end
+  task.place().step.rate = rate
+  return rate
+end
+
+--- What of the merged patch is used. Where whole documents are proposed there is one, and
+--- no rate.
+---@async
+---@param step table
+---@param merged table
+---@return table patch
+function State:choose(step, merged)
+  local record = step.record
+  record.n_edits_merged = #patch.items(merged)
+  local chosen = merged
+  if patch.kind(merged) == "skill_candidates" then
+    record.edit_budget, record.lr_control_mode = json.null, "none"
+  else
+    chosen = self:call("select", merged, self:rate(step, merged))
+  end
+  record.n_edits_ranked = #patch.items(chosen)
+  return chosen
 end
 
 -------------------------------------------------------------------------- steps
@@ -158,6 +208,20 @@ function State:start_epoch(epoch)
   self.batches = schedule.epoch(self.ctx.data.train, epoch, {
     seed = opt.seed, batch_size = opt.batch_size, count = self.steps_per_epoch * opt.accumulation })
   self.run.say("epoch", { epoch = epoch, epochs = opt.num_epochs })
+end
+
+--- Whose analysts are asked for notes.
+local function lapses_of(run)
+  local policy = run.policies.appendix
+  return policy and (policy.opt.source or "both")
+end
+
+--- Where the calling task is, for the policies it calls.
+---@param index integer? of the step within its epoch
+function State:enter(index)
+  own_place().step = { number = self.number, total = self.total, epoch = self.epoch,
+    index = index or self.steps_per_epoch, memory = self.memory:text(), meta = self.meta,
+    seed = 0, items = self.run.policies.update.takes or "edits", lapses = lapses_of(self.run) }
 end
 
 --- Begin a step, inside its scope; the record it fills and its batches.
@@ -174,9 +238,7 @@ function State:begin_step(index)
   for a = 1, opt.accumulation do
     step.batches[a] = self.batches[(index - 1) * opt.accumulation + a]
   end
-  local place = own_place()
-  place.step = { number = self.number, total = self.total, epoch = self.epoch, index = index,
-    memory = self.memory:text(), meta = "", seed = 0 }
+  self:enter(index)
   self.run.say("step", step.record)
   return step
 end
@@ -197,7 +259,7 @@ end
 ---@param seen skillopt.Evaluation
 ---@param raws table[]
 function State:note_batch(step, batch, seen, raws)
-  local found = patch.normalise(raws)
+  local found = patch.normalise(raws, self.run.policies.update.takes)
   step.stats[#step.stats + 1] = {
     batch_idx = #step.stats, batch_seed = batch.seed, n_envs = seen.n,
     n_failed = #seen.failed, hard = seen:mean "hard", soft = seen:mean "soft",
@@ -219,6 +281,8 @@ local function weighted(stats, name)
   return n > 0 and rounded(sum / n) or json.null
 end
 
+local function number(value) return math.type(value) and value or 0.0 end
+
 local function total(stats, name)
   local n = 0
   for _, row in ipairs(stats) do n = n + row[name] end
@@ -238,6 +302,8 @@ function State:close_batches(step)
   r.n_success_patches = total(stats, "n_success_patches")
   r.n_patches = r.n_failure_patches + r.n_success_patches
   r.n_malformed_replies = total(stats, "n_malformed")
+  task.place().step.seen = { n = r.rollout_n, hard = number(r.rollout_hard),
+    soft = number(r.rollout_soft) }
   return r.n_patches > 0
 end
 
@@ -257,16 +323,19 @@ end
 ---@param step table
 ---@param chosen table the selected patch
 ---@param candidate skillopt.Skill
----@param fates skillopt.Fate[]
-function State:note_candidate(step, chosen, candidate, fates)
+---@param fates skillopt.Fate[] of edits
+---@param summary string[]? what changed, in the words of who wrote the document anew
+function State:note_candidate(step, chosen, candidate, fates, summary)
   local r, ctx = step.record, self.ctx
-  step.edits, step.fates, step.candidate = chosen.edits, fates, candidate
+  local items = patch.items(chosen)
+  step.edits, step.fates, step.candidate = items, fates, candidate
   r.support_counts = json.array {}
-  for i, edit in ipairs(chosen.edits) do r.support_counts[i] = edit.support_count or 0 end
+  for i, item in ipairs(items) do r.support_counts[i] = item.support_count or 0 end
   r.candidate_hash = candidate.hash
   r.candidate_skill_len = text_of.length(candidate.text)
   r.candidate_tokens = candidate.tokens
-  r.edit_apply_summary = fates_of(fates)
+  r.rewrite_change_summary = summary
+  if patch.kind(chosen) == "edits" then r.edit_apply_summary = fates_of(fates) end
   ctx:write("candidate_skill.md", candidate.text)
   if #fates > 0 then ctx:record("edit_apply_report", fates) end
 end
@@ -287,10 +356,21 @@ function State:set_aside(step, reason)
   step.measured = self.current
 end
 
+--- Measure a current skill whose score is that of another text.
+---@async
+function State:refresh()
+  if not self.is_unmeasured then return end
+  local origin = self.current_origin
+  self:offer(self:measure(self.skill, "selection_eval_current"))
+  self.current_origin = origin
+  if self.best == self.current then self.best_origin = origin end
+end
+
 --- Measure the candidate and ask the gate.
 ---@async
 ---@param step table
 function State:judge(step)
+  if self.opt.remeasure then self:refresh() end
   local measured = measure_candidate(self, step.candidate, "selection_eval")
   if measured.not_run > 0 then
     step.decision, step.measured = "reject", measured
@@ -300,21 +380,32 @@ function State:judge(step)
   step.decision, step.reason, step.measured = self:gate(measured)
 end
 
---- Take the decision: current and best move, origins follow.
-local function move(state, step)
-  local measured = step.measured
-  local pair = evaluation.paired { measured, state.current, state.best }
-  local action, moves_best = decide.action(step.decision, pair[1], pair[3])
-  step.before = state.current.score
+--- Take a decision: current and best move, origins follow.
+---@param change {decision: string, candidate: skillopt.Skill, measured: skillopt.Evaluation}
+---@param origin string
+---@return skillopt.Action
+function State:take(change, origin)
+  local measured = change.measured
+  local pair = evaluation.paired { measured, self.current, self.best }
+  local action, moves_best = decide.action(change.decision, pair[1], pair[3])
   if action ~= "reject" then
-    state.skill, state.current = step.candidate, measured
-    state.current_origin = string.format("step_%04d", state.number)
+    self.skill, self.current, self.is_unmeasured = change.candidate, measured, nil
+    self.current_origin = origin
   end
   if moves_best and action ~= "reject" then
-    state.best_skill, state.best, state.best_step = step.candidate, measured, state.number
-    state.best_origin = state.current_origin
+    self.best_skill, self.best, self.best_step = change.candidate, measured, self.number
+    self.best_origin = origin
   end
   return action
+end
+
+--- Another text becomes current without being measured: the score stays that of the text
+--- before, and the records say so when the two do not say the same.
+---@param skill skillopt.Skill
+---@param origin string
+function State:replace(skill, origin)
+  self.is_unmeasured = self.is_unmeasured or skill.key ~= self.skill.key or nil
+  self.skill, self.current_origin = skill, origin
 end
 
 --- End a step that measured a candidate (or had nothing new to measure).
@@ -325,12 +416,14 @@ function State:finish_step(step)
   r.selection_n, r.gate_metric = measured.n, self.run.policies.metric.name
   r.candidate_gate_score = measured.score
   if measured.not_run > 0 then r.selection_not_run = measured.not_run end
-  r.action = move(self, step)
+  local before = self.current.score
+  r.action = self:take(step, string.format("step_%04d", self.number))
   r.gate_reason = step.reason
   self.decisions[#self.decisions + 1] = { step = self.number, action = r.action, score = measured.score }
+  appendix.flush(self, step)
   local entry = self.memory:add { step = self.number, action = r.action, rows = step.rows,
     raws = step.raws, edits = step.edits, fates = step.fates,
-    score_before = step.before, score_after = measured.not_run == 0 and measured.score or nil }
+    score_before = before, score_after = measured.not_run == 0 and measured.score or nil }
   self.ctx:record("trajectory_digest", entry)
   self:save(step)
 end
@@ -341,6 +434,7 @@ end
 ---@param reason string
 function State:skip(step, action, reason)
   step.record.action, step.record.gate_reason = action, reason
+  appendix.flush(self, step)
   self:save(step)
 end
 
@@ -350,7 +444,7 @@ end
 ---@return boolean is_best
 function State:offer(value)
   self.measured[value.skill.key] = value
-  self.skill, self.current = value.skill, value
+  self.skill, self.current, self.is_unmeasured = value.skill, value, nil
   if value.score <= self.best.score then return false end
   self.best_skill, self.best, self.best_step = value.skill, value, self.number
   self.best_origin, self.current_origin = "loop", "loop"
@@ -362,6 +456,7 @@ end
 local function origins(state, r)
   r.current_score, r.best_score, r.best_step = state.current.score, state.best.score, state.best_step
   r.current_origin, r.best_origin = state.current_origin, state.best_origin
+  r.current_is_unmeasured = state.is_unmeasured
   r.skill_len = text_of.length(state.skill.text)
   r.skill_tokens = state.skill.tokens
 end
@@ -384,8 +479,22 @@ function State:save(step)
   run.flush_events()
 end
 
+--- Write what the end of an epoch leaves: the skill of its last step anew.
+function State:save_epoch()
+  local run = self.run
+  run.write(string.format("skills/skill_v%04d.md", self.number), self.skill.text)
+  self:write_best()
+  record.state(run, self)
+  run.flush_events()
+end
+
 function State:write_best()
   self.run.write("best_skill.md", self.best_skill.text, { sync = true })
+end
+
+local function acceptance(run, opt)
+  if not run.policies.slow_update then return "off" end
+  return opt.slow_gated and "gated" or "force"
 end
 
 --- Start training: the initial skill is measured, the plan stands.
@@ -399,17 +508,19 @@ function M.start(ctx, opt)
   local state = setmetatable({
     ctx = ctx, opt = opt, run = run, skill = skill, best_skill = skill, number = 0,
     selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, partial = {}, decisions = {},
-    history = json.array {}, memory = memory.new(), best_step = 0,
+    history = json.array {}, rates = {}, meta = "", epoch_skill = skill, memory = memory.new(), best_step = 0,
     current_origin = "initial_skill", best_origin = "initial_skill",
   }, State)
   if opt.batch_size then -- a loop of steps and epochs
     state.steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size, opt.accumulation)
     state.total = opt.num_epochs * state.steps_per_epoch
     run.set_plan { steps = state.total, epochs = opt.num_epochs }
+    run.say("slow", { acceptance = acceptance(run, opt) })
   end
   run.write("skills/skill_v0000.md", skill.text)
   state.current = state:measure(skill, "selection_eval_baseline")
   state.best, state.baseline = state.current, state.current
+  if run.policies.appendix then state.skill = appendix.prepared(skill) end
   record.state(run, state)
   run.flush_events()
   return state

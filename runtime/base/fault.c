@@ -154,7 +154,7 @@ bool fault_is_tear(void)
 static bool writes_bytes(enum fault_point point)
 {
     return point == FAULT_WRITE || point == FAULT_APPEND || point == FAULT_LOCK ||
-           point == FAULT_HEAD || point == FAULT_DB_WRITE;
+           point == FAULT_DB_WRITE;
 }
 
 bool fault_check(enum fault_point point)

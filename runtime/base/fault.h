@@ -1,7 +1,7 @@
 /* fault.h - the places at which a run can be made to fail, for the tests that prove
  * that it goes on afterwards.
  *
- * Every write, sync, rename, commit, send and receive of the program passes one of the
+ * Every write, sync, rename, commit, send, receive and start of a child passes one of the
  * points below. $SKILLOPT_FAULT, read once, names what happens there:
  *
  *   POINT:N:MODE    at the N-th pass of the point (N+: at that one and all behind it)
@@ -34,7 +34,8 @@
     X(DB_SYNC, "db_sync")    /* ... syncs one */                                         \
     X(DB_TRUNCATE, "db_cut") /* ... cuts one to a length */                              \
     X(SEND, "send")          /* a request is handed to the network */                    \
-    X(RECEIVE, "receive")    /* a piece of an answer came */
+    X(RECEIVE, "receive")    /* a piece of an answer came */                             \
+    X(SPAWN, "spawn")        /* a child process is started */
 
 enum fault_point {
 #define FAULT_ENUM(id, name) FAULT_##id,

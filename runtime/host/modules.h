@@ -17,13 +17,17 @@
     X(lines)                                                                             \
     X(lock)                                                                              \
     X(model)                                                                             \
+    X(process)                                                                           \
     X(reply)                                                                             \
     X(rng)                                                                               \
     X(score)                                                                             \
+    X(stdin)                                                                             \
     X(stdout)                                                                            \
     X(task)                                                                              \
     X(template)                                                                          \
     X(text)                                                                              \
+    X(tree)                                                                              \
+    X(watch)                                                                             \
     X(yaml)
 
 #define RT_DECLARE(name) int luaopen_rt_##name(lua_State *L);

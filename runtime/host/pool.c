@@ -1,6 +1,7 @@
 /* pool.c - see pool.h. */
 #include "host/pool.h"
 #include "base/mem.h"
+#include <stdint.h>
 #include <string.h>
 
 enum { GRAIN = 16, CLASSES = POOL_BLOCK_MAX / GRAIN, SLAB_SIZE = 1 << 18 };
@@ -31,11 +32,28 @@ struct pool {
     struct slab *slabs;
     char *rest; /* unused part of the newest slab */
     size_t rest_size;
+    size_t used, max; /* bytes of all blocks, and how many there may be */
+    bool is_guarded;
 };
 
 struct pool *pool_new(void)
 {
-    return mem_new(sizeof(struct pool));
+    struct pool *p = mem_new(sizeof *p);
+    p->max = SIZE_MAX;
+    return p;
+}
+
+size_t pool_set_max(struct pool *p, size_t bytes)
+{
+    size_t before = p->max;
+    if (bytes)
+        p->max = bytes;
+    return before;
+}
+
+void pool_guard(struct pool *p, bool is_guarded)
+{
+    p->is_guarded = is_guarded;
 }
 
 void pool_free(struct pool *p)
@@ -96,10 +114,13 @@ static int fits_as_it_is(size_t old, size_t n)
     return is_small(old) && is_small(n) && class_of(old) == class_of(n);
 }
 
-void *pool_resize(void *pool, void *p, size_t old, size_t n)
+static bool has_room(const struct pool *p, size_t old, size_t n)
 {
-    if (!p)
-        old = 0;
+    return n <= old || !p->is_guarded || (n <= p->max && p->used - old <= p->max - n);
+}
+
+static void *resize(struct pool *pool, void *p, size_t old, size_t n)
+{
     if (p && n && fits_as_it_is(old, n))
         return p;
     if (p && n && !is_small(old) && !is_small(n))
@@ -114,4 +135,15 @@ void *pool_resize(void *pool, void *p, size_t old, size_t n)
     else if (p)
         mem_free(p);
     return new;
+}
+
+void *pool_resize(void *data, void *p, size_t old, size_t n)
+{
+    struct pool *pool = data;
+    if (!p)
+        old = 0;
+    if (!has_room(pool, old, n))
+        return NULL;
+    pool->used += n - old;
+    return resize(pool, p, old, n);
 }

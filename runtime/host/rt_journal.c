@@ -14,6 +14,10 @@
 #define JOURNAL_TYPE "rt.journal"
 #define STORE_TYPE   "rt.journal.store"
 
+#define SLOW_NOTE                                                                        \
+    "the run folder is on a network file system: the journal is written without WAL, "   \
+    "which is slower, and the lock goes by signs of life"
+
 struct handle {
     struct journal *journal;
 };
@@ -34,7 +38,8 @@ static enum journal_kind kind_check(lua_State *L, int index)
     return kind;
 }
 
-/* open([path [, options]]) -> journal | nil, err. No path: in memory. */
+/* open([path [, options]]) -> journal, note | nil, err. No path: in memory. `note` says
+ * that the file is written in a slower way, where the usual one is not safe. */
 static int l_open(lua_State *L)
 {
     static const char *const names[] = { "read_only", "accept_loss", NULL };
@@ -52,7 +57,10 @@ static int l_open(lua_State *L)
     struct handle *h = bind_new(L, JOURNAL_TYPE, sizeof *h);
     struct err e = { 0 };
     h->journal = journal_open(path, &options, &e);
-    return h->journal ? 1 : bind_err(L, &e);
+    if (!h->journal)
+        return bind_err(L, &e);
+    lua_pushstring(L, options.is_wal_unsafe ? SLOW_NOTE : "");
+    return 2;
 }
 
 static int close_handle(lua_State *L, struct err *e)
@@ -239,14 +247,15 @@ static int l_chain(lua_State *L)
     return 1;
 }
 
-/* journal:state() -> "ok" | "low" | "read_only", and why in words */
+/* journal:state() -> "ok" | "low" | "read_only", why in words, what to do */
 static int l_state(lua_State *L)
 {
     static const char *const words[] = { "ok", "low", "read_only" };
     struct err why = { 0 };
     lua_pushstring(L, words[journal_state(journal_check(L, 1), &why)]);
     lua_pushstring(L, why.message);
-    return 2;
+    lua_pushstring(L, why.hint);
+    return 3;
 }
 
 static const luaL_Reg methods[] = {

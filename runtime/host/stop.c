@@ -2,6 +2,7 @@
 #include "host/stop.h"
 #include "host/task.h"
 #include "io/loop.h"
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ static void grace_over(struct timer *t)
 static void on_signal(void *arg, int signal)
 {
     if (is_asked)
-        _exit(STOP_EXIT_CODE);
+        return;
     is_asked = true;
     if (flights > 0)
         fprintf(stderr,
@@ -27,9 +28,28 @@ static void on_signal(void *arg, int signal)
     timer_start(&grace, flights > 0 ? STOP_GRACE_S : 0, grace_over);
 }
 
+/* The loop hears of a signal when it turns, which it does not while Lua is busy. So the
+ * handler counts for itself and hands the first one on to the loop's. */
+static struct sigaction loops_int, loops_term;
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number)
+{
+    interrupts = interrupts + 1;
+    if (interrupts > 1)
+        _exit(STOP_EXIT_CODE);
+    (number == SIGINT ? &loops_int : &loops_term)->sa_handler(number);
+}
+
 bool stop_init(struct err *e)
 {
-    return loop_on_signal(on_signal, NULL, e);
+    if (!loop_on_signal(on_signal, NULL, e))
+        return false;
+    struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &loops_int);
+    sigaction(SIGTERM, &action, &loops_term);
+    return true;
 }
 
 bool stop_is_asked(void)

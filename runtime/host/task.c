@@ -6,8 +6,11 @@
 #include "host/task.h"
 #include "base/mem.h"
 #include "host/bind.h"
+#include "host/watch.h"
+#include "io/loop.h"
 #include <assert.h>
 #include <lauxlib.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -20,6 +23,10 @@ struct task {
     enum state state;
     bool is_cancelled;
     bool is_shielded; /* parked on something that cancellation must not stop */
+    bool keeps_time;  /* its clock is not handed to the parent */
+    bool is_late;     /* cancelled by its own deadline */
+    bool is_watched;  /* runs user code */
+    struct timer deadline;
     int status, nres; /* of the body, while ENDING waits for children */
     struct wait *on;  /* what it is parked on */
     struct wait *due; /* what it will take the result of when it goes on */
@@ -179,6 +186,16 @@ void task_set_time(struct task *t, double unix_s)
         t->time = unix_s;
 }
 
+void task_set_watched(lua_State *L, bool is_watched)
+{
+    struct task *t = task_self(L);
+    t->is_watched = is_watched;
+    if (is_watched)
+        watch_begin(t->slot);
+    else
+        watch_end();
+}
+
 void task_push_locals(lua_State *L, struct task *t)
 {
     if (t->locals_ref == LUA_NOREF) {
@@ -209,6 +226,7 @@ static void link_child(struct task *t, struct task *parent)
     parent->last = t;
     parent->kids++;
     t->is_cancelled = parent->is_cancelled;
+    t->is_watched = parent->is_watched;
 }
 
 static void unlink_child(struct task *t)
@@ -248,6 +266,7 @@ static struct task *task_new(lua_State *L, struct task *parent, const char *labe
 static void task_free(struct task *t)
 {
     *slot_of(t->co) = NULL;
+    timer_stop(&t->deadline);
     luaL_unref(main_state, LUA_REGISTRYINDEX, t->co_ref);
     luaL_unref(main_state, LUA_REGISTRYINDEX, t->error_ref);
     luaL_unref(main_state, LUA_REGISTRYINDEX, t->results_ref);
@@ -386,7 +405,7 @@ static void finish(struct task *t)
         keep_root_outcome(t);
     } else if (t->status == LUA_OK) {
         give_results(t);
-        if (t->time > p->kids_time)
+        if (!t->keeps_time && t->time > p->kids_time)
             p->kids_time = t->time;
     } else if (!is_cancel_error(t)) {
         push_error(t);
@@ -423,7 +442,12 @@ static void resume(struct task *t)
     t->nargs = 0;
     t->state = RUNNING;
     current = t;
+    watch_running(t->co);
+    if (t->is_watched)
+        watch_begin(t->slot);
     int status = lua_resume(t->co, main_state, n, &nres);
+    watch_end();
+    watch_running(NULL);
     current = NULL;
     if (status == LUA_YIELD && t->state == RUNNING) { /* a bare coroutine.yield() */
         lua_settop(t->co, 0);
@@ -609,6 +633,38 @@ static int l_set_time(lua_State *L)
     return 0;
 }
 
+/* keep_time(): the clock of the calling task stays its own when it ends. */
+static int l_keep_time(lua_State *L)
+{
+    task_self(L)->keeps_time = true;
+    return 0;
+}
+
+static void deadline_over(struct timer *timer)
+{
+    struct task *t = (struct task *)((char *)timer - offsetof(struct task, deadline));
+    t->is_late = !t->is_cancelled;
+    cancel(t);
+}
+
+/* deadline(seconds): cancel the calling task then, and all below it. */
+static int l_deadline(lua_State *L)
+{
+    double seconds = luaL_checknumber(L, 1);
+    luaL_argcheck(L, seconds > 0, 1, "must be positive");
+    timer_start(&task_self(L)->deadline, seconds, deadline_over);
+    return 0;
+}
+
+/* end_deadline(): take the deadline back; true when it was over before. */
+static int l_end_deadline(lua_State *L)
+{
+    struct task *t = task_self(L);
+    timer_stop(&t->deadline);
+    lua_pushboolean(L, t->is_late);
+    return 1;
+}
+
 static int l_is_task(lua_State *L)
 {
     lua_pushboolean(L, *slot_of(L) != NULL && lua_isyieldable(L));
@@ -680,6 +736,9 @@ static const luaL_Reg functions[] = {
     { "parent_locals", l_parent_locals },
     { "time", l_time },
     { "set_time", l_set_time },
+    { "keep_time", l_keep_time },
+    { "deadline", l_deadline },
+    { "end_deadline", l_end_deadline },
     { "is_task", l_is_task },
     { "count", l_count },
     { "signal", l_signal },

@@ -66,6 +66,10 @@ void task_push_locals(lua_State *L, struct task *t);
  * the main state. `unix_s` is where its virtual clock starts. */
 void task_start(lua_State *L, int nargs, double unix_s);
 
+/* Does the task L runs in run user code (see host/watch.h)? Children begin as their
+ * parent is. */
+void task_set_watched(lua_State *L, bool is_watched);
+
 /* Cancel the root, and so everything. */
 void task_cancel_all(void);
 

@@ -244,10 +244,8 @@ void db_head(struct journal_db *d, int64_t last)
     if (d->head_fd < 0)
         return;
     head_print(text, last, &d->chain);
-    if (!fault_pass(FAULT_HEAD)) {
-        fault_refuse(d->head_fd, text, HEAD_BYTES, 0);
+    if (!fault_pass(FAULT_HEAD))
         return;
-    }
     ssize_t n = pwrite(d->head_fd, text, HEAD_BYTES, 0);
     (void)n; /* an older head only notices less */
 }
@@ -293,9 +291,11 @@ static bool head_read(struct journal_db *d, const struct journal_options *o,
 static bool head_open(struct journal_db *d, int64_t last, struct err *e)
 {
     d->head_fd = open(d->head, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (d->head_fd < 0 || ftruncate(d->head_fd, HEAD_BYTES) != 0)
+    if (d->head_fd < 0)
         return file_err(e, "write", d->head, errno);
-    db_head(d, last);
+    db_head(d, last); /* before the length: killed here, it is empty or as it was */
+    if (ftruncate(d->head_fd, HEAD_BYTES) != 0)
+        return file_err(e, "write", d->head, errno);
     return fsync(d->head_fd) == 0 || file_err(e, "sync", d->head, errno);
 }
 

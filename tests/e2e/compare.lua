@@ -7,7 +7,8 @@ local schema = require "skillopt.schema"
 local stdout = require "rt.stdout"
 
 local IGNORED = { ["journal.db"] = true, ["journal.db-wal"] = true, ["journal.head"] = true,
-  ["journal.ballast"] = true, ["journal.db-shm"] = true, ["run.lock"] = true, ["log.jsonl"] = true }
+  ["journal.ballast"] = true, ["journal.db-shm"] = true, ["journal.db-journal"] = true,
+  ["run.lock"] = true, ["log.jsonl"] = true }
 
 local function collect(root, below, out)
   for _, name in ipairs(assert(file.list(root .. below))) do

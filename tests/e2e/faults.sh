@@ -65,7 +65,11 @@ try() { # try KIND CASE NUMBER
   say $? "$1 $fault ends as it should" "exit code $code: $(tail -n 3 "$folder.err")"
   "run_$1" "$folder" >/dev/null 2>"$folder.err"
   say $? "after $1 $fault the same command ends the run" "$(tail -n 3 "$folder.err")"
-  [ "$1" = sim ] && return
+  if [ "$1" = sim ]; then
+    out=$(cd "$folder" && "$bin" replay outputs/houserules/0001 --verify 2>&1)
+    say $? "after $1 $fault the run replays" "$out"
+    return
+  fi
   again=$(($(asked) - asked_before - http_asked))
   [ $again -le $in_flight ]
   say $? "after $1 $fault no more is asked again than was in flight" "$again calls, $in_flight places"

@@ -53,3 +53,29 @@ for seed in 1 2 3 4 5; do
   out=$("$bin" replay "$tmp/many" --shuffle $seed 2>&1)
   say $? "replies delivered in the order of seed $seed give the same bytes" "$out"
 done
+
+# Over the ends of epochs: guidance, memory, notes, a rate from the model, rewriting.
+replace_by_epochs() { # replace_by_epochs FOLDER
+  exec "$bin" run configs/houserules/experiment.lua --quiet env.out_root="$1" env.limit=12 \
+    model.sim_latency_seconds=0.01 train.batch_size=6 train.num_epochs=3 \
+    optimizer.slow_update_samples=6 policy.slow_update=longitudinal policy.meta_skill=epoch \
+    policy.appendix=skill_aware policy.rate=autonomous policy.update=rewrite \
+    evaluation.remeasure=true 2>>"$tmp/err"
+}
+(replace_by_epochs "$tmp/epochs")
+say $? "a run with slow update and meta skill ends" "$(tail -n 3 "$tmp/err")"
+n=0
+while [ $n -lt $((kills * 4 / 5)) ]; do
+  n=$((n + 1))
+  (replace_by_epochs "$tmp/epochs_killed") &
+  pid=$!
+  sleep "$(printf '0.%03d' $(($(draw 300) + 20)))"
+  kill -9 $pid 2>/dev/null
+  wait $pid 2>/dev/null
+done
+(replace_by_epochs "$tmp/epochs_killed")
+say $? "it ends after $n kills" "$(tail -n 3 "$tmp/err")"
+out=$("$bin" lua tests/e2e/compare.lua "$tmp/epochs" "$tmp/epochs_killed")
+say $? "after kills over the ends of epochs the bytes are the same" "$out"
+out=$("$bin" replay "$tmp/epochs_killed" --verify 2>&1)
+say $? "a replay over the ends of epochs says equal" "$out"

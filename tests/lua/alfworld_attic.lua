@@ -58,12 +58,13 @@ local function problem(random, task)
     lamp_bar_1 - thing)
   (:init
     (in keeper1 %s) (door loft gable) (door gable nook)
-    (stands shelf_bar_a loft) (stands shelf_bar_b %s) (stands chest_bar_a nook) (stands sill_bar_a gable)
-    (window sill_bar_a) %s
+    (stands shelf_bar_a loft) (stands shelf_bar_b %s) (stands chest_bar_a nook)
+    (stands sill_bar_a gable) (window sill_bar_a) %s
     %s (opens key_bar_1 chest_bar_a) (dusty %s) (dusty %s) (lantern lamp_bar_1))
   (:goal %s))
 ]]):format(start, one_of(random, { "loft", "nook" }), table.concat(lies, " "),
-    task.locked and "(locked chest_bar_a)" or "", one_of(random, { "loft", "gable" }), "nook", task.goal)
+    task.locked and "(locked chest_bar_a)" or "", one_of(random, { "loft", "gable" }), "nook",
+    task.goal)
 end
 
 --- A game file that can be won and is not won yet.
@@ -100,7 +101,9 @@ end
 ---@param folder string of the split
 ---@param counts {train: integer, val: integer, test: integer}
 function M.write(root, folder, counts)
-  for _, split in ipairs { "train", "val", "test" } do write_split(root, folder, split, counts[split]) end
+  for _, split in ipairs { "train", "val", "test" } do
+    write_split(root, folder, split, counts[split])
+  end
 end
 
 return M

@@ -42,7 +42,8 @@ local PLAYED <const> = {
   [11] = { "look", THOUGHT }, [12] = { "look", ORDER }, [21] = { false, EMPTY },
   [22] = { false, EMPTY }, [33] = { "go to desk 1", QUOTES }, [98] = { false, EMPTY },
   [100] = { "text", ORDER }, [114] = { false, INNER }, [135] = { false, THOUGHT },
-  [139] = { false, EMPTY }, [140] = { false, INNER }, [149] = { "go to desk 1 text <think>", BLANKS },
+  [139] = { false, EMPTY }, [140] = { false, INNER },
+  [149] = { "go to desk 1 text <think>", BLANKS },
   [150] = { "< action >", ORDER }, [153] = { false, EMPTY }, [156] = { false, EMPTY },
   [165] = { false, EMPTY }, [177] = { false, THOUGHT }, [180] = { false, EMPTY },
 }
@@ -115,19 +116,18 @@ test("a path names the part of the benchmark", function(t)
 end)
 
 -- The reference names a whole batch after its first game; here every game is named after
--- itself. That is the same for the first one.
+-- itself. That is the same for the first one; the later ones of these cases are of train.
 test("every game of a batch is named after itself", function(t)
-  local MIXED <const> = { "train", "train", "eval_in_distribution" }
-  local n_mixed = 0
+  local n_later = 0
   for _, case in ipairs(cases "metadata_for_items") do
     local items, batch = case["in"].items, case.out.ok
     for i, item in ipairs(batch and items or {}) do
       local dataset = games.dataset(item.gamefile)
-      if i == 1 then t.equal(dataset, batch.eval_dataset) else n_mixed = n_mixed + 1 end
-      if i > 1 and dataset ~= batch.eval_dataset then t.equal(dataset, MIXED[1]) end
+      t.equal(dataset, i == 1 and batch.eval_dataset or "train")
+      if i > 1 then n_later = n_later + 1 end
     end
   end
-  t.equal(n_mixed, 4)
+  t.equal(n_later, 4)
 end)
 
 local UNSET <const> = "without the variable the usual folder is the root"
@@ -138,7 +138,8 @@ local NOTHING <const> = "an empty path names no game"
 -- Cases of resolve_gamefile that differ, by their path: our value with the variable unset
 -- and set (`ROOT` stands for the root), why.
 local RESOLVED <const> = {
-  ["/abs/game.tw-pddl"] = { false, false, INSIDE }, ["../up/game.tw-pddl"] = { false, false, INSIDE },
+  ["/abs/game.tw-pddl"] = { false, false, INSIDE },
+  ["../up/game.tw-pddl"] = { false, false, INSIDE },
   [""] = { false, false, NOTHING },
   ["json_2.1.1/train/a/game.tw-pddl"] = { "ROOT/json_2.1.1/train/a/game.tw-pddl", nil, UNSET },
   ["a//b/./game.tw-pddl"] = { "ROOT/a/b/game.tw-pddl", nil, UNSET },
@@ -148,13 +149,14 @@ local RESOLVED <const> = {
 test("games are found below the data root", function(t)
   for index, case in ipairs(cases "resolve_gamefile") do
     local env, path = case["in"].env, case["in"].path
-    local root = games.root({}, function(name) return name == "HOME" and "/home/me" or env[name] end)
+    env.HOME = "/home/me"
+    local root = games.root({}, function(name) return env[name] end)
     local is_set = env.ALFWORLD_DATA and env.ALFWORLD_DATA:find "%S"
     t.equal(root == "/home/me/.cache/alfworld", not is_set)
     local other = RESOLVED[path]
     local want = other[is_set and 2 or 1]
     if want == nil then want = case.out end
-    t.equal(games.path(path, root) or false, want and (want:gsub("^ROOT", (root:gsub("%%", "%%%%")))), index)
+    t.equal(games.path(path, root) or false, want and (want:gsub("^ROOT", root)), index)
   end
 end)
 
@@ -187,7 +189,9 @@ test("texts are listed once and up to a limit", function(t)
 end)
 
 test("plans are listed as numbered calls", function(t)
-  for _, case in ipairs(cases "format_high_pddl") do t.equal(reference.plan(case["in"]), case.out) end
+  for _, case in ipairs(cases "format_high_pddl") do
+    t.equal(reference.plan(case["in"]), case.out)
+  end
 end)
 
 test("a trajectory file becomes a bundle", function(t)
@@ -201,9 +205,10 @@ end)
 test("a bundle is told under headings", function(t)
   local case = cases "reference_bundle"[1]["in"]
   local text = reference.from_trajectory(json.encode(case.traj_data), case.item)
-  t.ok(text:find("Task type: pick_and_place_simple\n\nThe task in people's words:\n- Put a mug on the desk.", 1,
+  local head = "Task type: pick_and_place_simple\n\nThe task in people's words:\n- Put a mug on"
+  t.equal(text:sub(1, #head), head)
+  t.ok(text:find("\n\nPlan:\n1. GotoLocation(desk)\n2. PickupObject(cd)\n3. NoOp\n\nScene:\n", 1,
     true), text)
-  t.ok(text:find("\n\nPlan:\n1. GotoLocation(desk)\n2. PickupObject(cd)\n3. NoOp\n\nScene:\n", 1, true), text)
   t.equal(reference.from_trajectory("no JSON", {}), "")
   t.equal(reference.from_trajectory("{}", {}), "")
 end)
@@ -243,7 +248,8 @@ test("notes say what was seen where, what is carried and what is left to see", f
   notes.add(n, "open drawer 1", "The drawer 1 is open. In it, you see a pen 1.")
   notes.add(n, "take pen 1 from drawer 1", "You pick up the pen 1.")
   notes.add(n, "examine pen 1", "A normal pen.")
-  t.equal(notes.text(n), "- drawer 1: The drawer 1 is open. In it, you see a pen 1. Then: took pen 1.\n"
+  t.equal(notes.text(n),
+    "- drawer 1: The drawer 1 is open. In it, you see a pen 1. Then: took pen 1.\n"
     .. "- You carry: pen 1\n- Not yet visited: desk 1, shelf 1")
   notes.add(n, "go to desk 1", "On the desk 1, you see nothing.")
   notes.add(n, "put pen 1 in/on desk 1", "You put the pen 1.")

@@ -21,7 +21,8 @@ end
 
 --- The fields that an entry's header and its line in the directory share.
 local function facts(name, bytes)
-  return string.pack("<I2I2I2I2I2I4I4I4I2I2", 20, 0x800, 0, 0, 0x21, crc32(bytes), #bytes, #bytes, #name, 0)
+  return string.pack("<I2I2I2I2I2I4I4I4I2I2", 20, 0x800, 0, 0, 0x21, crc32(bytes), #bytes, #bytes,
+    #name, 0)
 end
 
 --- An archive of these entries.

@@ -18,8 +18,7 @@ local function examine(command, path, texts, args, load)
 end
 
 --- An environment with two of the reference's options; policies without any.
-local function load_options(slot, name)
-  if name == "full_rewrite" then return nil, { message = "not there" } end
+local function load_options(slot)
   return { options = slot == "env" and { max_steps = { "integer", 1, "steps" },
     mode = { "string", "single", "mode" } } or {} }
 end
@@ -242,8 +241,7 @@ local CLI <const> = {
     note = "can be read by others" },
   [120] = { "edits is one of the words for patch",
     values = { skill_update_mode = "patch" } },
-  [121] = { "a word gets its full name, and the mode is still to come",
-    "policy.update = full_rewrite: this version does not have rewrite modes yet",
+  [121] = { "a word gets its full name",
     values = { skill_update_mode = "full_rewrite_minibatch" } },
 }
 for i = 126, 132 do

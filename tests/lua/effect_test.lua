@@ -410,7 +410,8 @@ test("a call has one digest for every host, key and deadline", function(t)
       end } } }
     local run = { endpoint = function() return endpoint end, tally = function() end,
       effects = effect.new { journal = j } }
-    at("hosts", chat.chat, { run = run, role = "target", kind = "policy", timeout_s = i }, { user = "hi", timeout_s = i })
+    local place = { run = run, role = "target", kind = "policy", timeout_s = i }
+    at("hosts", chat.chat, place, { user = "hi", timeout_s = i })
     keys[i] = j:row(j:next("effect", 0)).key
   end
   t.equal(keys[1], keys[2])

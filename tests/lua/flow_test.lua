@@ -90,7 +90,7 @@ end)
 
 local READY <const> = [[
   local flow, stdout = require "rt.flow", require "rt.stdout"
-  local function interrupt() os.execute "kill -INT $PPID" end
+  local function interrupt() os.execute "kill -TERM $PPID" end
   local function until_stopping() while not flow.is_stopping() do flow.sleep(0.001) end end
 ]]
 

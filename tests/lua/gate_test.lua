@@ -1,8 +1,10 @@
 --- Gates, what the loop makes of their decisions, and what they say.
 local decide = require "skillopt.decide"
+local density = require "skillopt.density"
 local evaluation = require "skillopt.evaluation"
 local loader = require "skillopt.loader"
 local policy = require "skillopt.policy"
+local skill = require "skillopt.skill"
 local test = require "skillopt.test"
 local json = require "rt.json"
 
@@ -11,9 +13,22 @@ local function gate(name, values)
   return policy.instance(loader.user_file(path), values, { name = name })
 end
 
-local function metric(name, values)
+local WORDS <const> = { "must", "always", "never", "only", "critical", "important",
+  "resolve", "prefer", "ensure", "strict", "verify" }
+
+local function metric(name, values, bonus)
   local path = ("%s/lua/policies/metric/%s.lua"):format(loader.home, name)
-  return policy.instance(loader.user_file(path), values, { name = name })
+  local plain, err = policy.instance(loader.user_file(path), values, { name = name })
+  if not plain then return nil, err end
+  return bonus and density.added(plain, bonus) or plain
+end
+
+--- The bonus of a case, nil when it is off.
+local function bonus_of(input)
+  if not input.use_semantic_density then return nil end
+  local words = input.leading_words
+  return { weight = input.semantic_density_weight or 0.05,
+    words = words and words ~= json.null and words or WORDS }
 end
 
 local SOFT <const> = metric "soft"
@@ -41,15 +56,14 @@ local function has(t, text, piece)
   t.ok(text:find(piece, 1, true), ("%q is not in %q"):format(piece, text))
 end
 
---- The score a core_gate case gives its candidate; nil when it is not of this part: the
---- word bonus is no part of these gates, and -1 for "not measured" does not exist here.
+--- The score a core_gate case gives its candidate; nil for -1, "not measured", which does
+--- not exist here.
 local function candidate_score(input)
-  if input.use_semantic_density or input.current_score < 0 then return nil end
-  local hard, soft = input.cand_hard, input.cand_soft or 0.0
-  if input.metric == "soft" then return soft end
-  if input.metric ~= "mixed" then return hard end
-  local mixed = metric("mixed", { weight = input.mixed_weight })
-  return mixed.item({ hard = hard, soft = soft }, mixed.opt)
+  if input.current_score < 0 then return nil end
+  local weight = input.metric == "mixed" and { weight = input.mixed_weight } or {}
+  local chosen = metric(input.metric or "hard", weight, bonus_of(input))
+  local mean = chosen.item({ hard = input.cand_hard, soft = input.cand_soft or 0.0 }, chosen.opt)
+  return chosen.adjust and chosen.adjust(mean, skill.new(input.candidate_skill), chosen.opt) or mean
 end
 
 local function state_after(input, action, moves_best, score)
@@ -89,7 +103,7 @@ test("the strict gate and its actions equal evaluate_gate of core_gate", functio
       end
     end
   end
-  t.equal({ compared, other }, { 106, 44 })
+  t.equal({ compared, other }, { 147, 3 })
 end)
 
 test("a tie is a reject, and equal marks tie whatever finished first", function(t)

@@ -24,8 +24,8 @@ end
 ------------------------------------------------------------------------- finding
 
 test("a user's module is found in the experiment's folder first", function(t)
-  local first, second = tree { ["shared.lua"] = "return 'first'" }, nil
-  second = tree { ["shared.lua"] = "return 'second'", ["own.lua"] = "return 'own'" }
+  local first = tree { ["shared.lua"] = "return 'first'" }
+  local second = tree { ["shared.lua"] = "return 'second'", ["own.lua"] = "return 'own'" }
   loader.set_search { first, second }
   t.equal({ loader.user_require "shared", loader.user_require "own" }, { "first", "own" })
 end)
@@ -261,6 +261,16 @@ end)
 test("the library's own modules are read-only once user code has them", function(t)
   t.raises(function() acts.set(loader.user_require "skillopt.policy", "define", nil) end,
     "a module is read-only once it is loaded")
+end)
+
+test("a module that is not loaded yet cannot be required in the middle of a run", function(t)
+  tree { ["early.lua"] = "return 'early'", ["late.lua"] = "return 'late'" }
+  loader.user_require "early"
+  task.scope("run", function()
+    task.set_place {}
+    t.equal(loader.user_require "early", "early")
+    t.raises(function() loader.user_require "late" end, "late.lua is required in the middle of a run")
+  end)
 end)
 
 test("a module counts as loading only for the task that loads it", function(t)

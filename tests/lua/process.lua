@@ -62,7 +62,7 @@ end
 --- process of its own.
 ---@param folder string
 ---@param options {args: string[]?, go: table?, kill_at: integer?, down_from: integer?, zero: boolean?}?
----@return {ok: boolean, err: table?, path: string?, mode: string?, parent: string?, asked: string[], summary: table?, notes: string[], signal: boolean?}
+---@return table result as drive.lua writes it, with `asked` (slots of the calls) and `signal`
 function M.drive(folder, options)
   options = options or {}
   local here = file.absolute(folder)

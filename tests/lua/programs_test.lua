@@ -1,5 +1,7 @@
 --- Programs written against lua/meta/ctx.lua alone: an environment with tools, another
 --- loop, a gate that asks for more.
+local file = require "rt.file"
+local journal = require "rt.journal"
 local json = require "rt.json"
 local test = require "skillopt.test"
 local support = test.support "tests/lua/support.lua"
@@ -79,6 +81,66 @@ test("a ReAct environment trains through its tools", function(t)
   t.equal(result.summary.test_hard, 1.0)
   local talk = json.decode(test.read(folder .. "/out/test_eval/predictions/x1/conversation.json"))
   t.equal(#talk, 7)
+end)
+
+--- A target that works with Python in the folder of the item: it writes a file, edits it,
+--- deletes another, reads what came of it.
+local function python_user(request)
+  local turns, last = 0, request.messages[#request.messages]
+  for _, message in ipairs(request.messages) do
+    if message.role == "assistant" then turns = turns + 1 end
+  end
+  local box = text_of(request):match "has box (%d+)"
+  local calls = {
+    { "python", { code = ("import os\nopen('found', 'w').write(open('box%s.txt').read())\n"
+      .. "os.remove('note.txt')\nprint(os.getcwd())"):format(box) } },
+    { "python", { code = "text = open('found').read()\nopen('found', 'w').write(text.upper())" } },
+    { "python", { code = "open('/nonexistent')" } },
+    { "list", json.object {} },
+    { "read", { path = "found" } },
+  }
+  local call = calls[turns + 1]
+  if not call then
+    return { text = ("<answer>%s</answer>"):format(last.content[1].text:match("COLOUR: (%w+)"):lower()) }
+  end
+  return { text = "", finish = "tool_calls", tool_calls = json.array {
+    { id = tostring(turns), name = call[1], arguments = json.encode(call[2]) } } }
+end
+
+test("a ReAct environment writes, edits and deletes files with Python", function(t)
+  if file.kind "/usr/bin/python3" ~= "file" then t.skip "there is no /usr/bin/python3" end
+  local folder = support.folder()
+  splits(folder, 2, 2, 2, fact_item)
+  local function prepare()
+    local settings = experiment(folder, "react", { train = { batch_size = 2 } })
+    settings.sandbox = "none"
+    return support.prepare { folder = folder, search = { "tests/programs/react" }, experiment = settings }
+  end
+  local j = assert(journal.open())
+  local result = support.train(prepare(), { path = folder .. "/out", journal = j, target = python_user,
+    optimizer = proposer })
+  t.equal(result.summary.baseline_test_hard, 1.0)
+  local talk = json.decode(test.read(folder .. "/out/test_eval_baseline/predictions/x1/conversation.json"))
+  local said = {}
+  for _, message in ipairs(talk) do
+    if message.role == "tool" then said[#said + 1] = message.content end
+  end
+  t.equal({ said[1], said[2], said[4], said[5] }, { "/workspace\n", "", "box1.txt\nfound", "COLOUR: BLUE" })
+  t.ok(said[3]:find("FileNotFoundError", 1, true), said[3])
+  local again = support.train(prepare(), { path = folder .. "/again", journal = j, is_replay = true,
+    disorder = 3, target = error, optimizer = error })
+  t.equal(again.summary.baseline_test_hard, 1.0)
+  t.equal(test.read(folder .. "/again/test_eval_baseline/predictions/x1/conversation.json"),
+    test.read(folder .. "/out/test_eval_baseline/predictions/x1/conversation.json"))
+end)
+
+test("without sandbox: none an environment that runs Python stops the run with words", function(t)
+  local folder = support.folder()
+  splits(folder, 2, 2, 2, fact_item)
+  local run = support.prepare { folder = folder, search = { "tests/programs/react" },
+    experiment = experiment(folder, "react", { train = { batch_size = 2 } }) }
+  local ok, err = pcall(support.train, run, { path = folder .. "/out", target = python_user, optimizer = proposer })
+  t.equal({ ok, err.kind }, { false, "config" })
 end)
 
 test("the GEPA-like loop keeps a pool and ends as the others do", function(t)

@@ -22,8 +22,8 @@ end
 
 local SHIPPED <const> = { constant = true, linear = true, cosine = true }
 
---- Modes that are no rate policy here: `autonomous` asks a model and is not shipped yet,
---- the others are names the reference refuses too; the configuration refuses all of them.
+--- Modes that are no schedule: `autonomous` asks a model (the reference's schedule of that
+--- name is never used), the others are names the reference refuses too.
 local REFUSED <const> = { [""] = 1, Cosine = 1, none = 1, step = 1, ["COSINE "] = 1 }
 
 test("constant, linear and cosine equal core_lr_schedule, resumed or not", function(t)

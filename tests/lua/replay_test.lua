@@ -64,7 +64,8 @@ end
 
 test("a finished run is equal to its replay", function(t)
   local done = replay((finished()), "--verify")
-  t.equal({ done.code, done.out:match "^equal: 24 answers, %d+ decisions\n$" ~= nil }, { 0, true }, done.out .. done.err)
+  t.equal(done.code, 0, done.err)
+  t.ok(done.out:find "^equal: 24 answers, %d+ decisions\n$", done.out)
 end)
 
 test("a replay on another machine needs nothing but the run's folder", function(t)
@@ -96,6 +97,19 @@ test("a replay without --verify writes the derived files anew", function(t)
   t.equal(done.code, 0, done.err)
   t.equal(test.read(path .. "/test_eval/results.jsonl"), want)
   t.ok(test.read(path .. "/best_skill.md"):find("# Boxes", 1, true))
+end)
+
+test("a run that was killed while its inputs were stored can be replayed once it went on", function(t)
+  local path, folder = finished()
+  local is_behind = false
+  rewrite(path, function(row)
+    local keep = not is_behind
+    is_behind = is_behind or row.kind == "open" and row.key == "identity"
+    return keep and row or nil
+  end)
+  t.equal(process.drive(folder).ok, true)
+  local done = replay(path, "--verify")
+  t.equal({ done.code, done.out:sub(1, 6) }, { 0, "equal:" }, done.err)
 end)
 
 test("a run that was stopped is equal as far as it goes", function(t)
@@ -163,7 +177,7 @@ test("a changed source is found", function(t)
   end)
   local done = replay(path, "--verify")
   t.equal(done.code, 6)
-  t.ok(done.err:find("on record", 1, true), done.err)
+  t.ok(done.err:find("./driven.lua", 1, true), done.err)
 end)
 
 test("a changed derived file is found by its name", function(t)

@@ -117,6 +117,13 @@ test("paths, names, workers and timeouts are no part of what a run is", function
   t.equal({ r.mode, #r.asked }, { "continue", 0 })
 end)
 
+test("a skill that is no UTF-8 is refused before anything is asked or written", function(t)
+  local folder = process.program()
+  support.write(folder .. "/skill.md", "# Box\xff\n")
+  local r = drive(folder)
+  t.equal({ r.ok, r.err.kind, #r.asked, (file.kind(folder .. "/outputs")) }, { false, "data", 0, "none" })
+end)
+
 --------------------------------------------------------------------------- forks
 
 --- The run after a change, which must be a fork of the first one.

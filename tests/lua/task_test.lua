@@ -82,6 +82,17 @@ test("a slot is the path of labels, a label used again gets a number", function(
     prefix .. "eval~2/%2Ex" })
 end)
 
+test("labels that lie within each other are refused, in either order", function(t)
+  task.scope("nesting", function()
+    task.map({ 1 }, function() end, { label = "outer" })
+    t.raises(function() task.scope("outer/1", function() end) end, "lie within each other")
+    task.scope("deep/er", function() end)
+    t.raises(function() task.map({ 1 }, function() end, { label = "deep" }) end, "lie within each other")
+    task.scope("deep/est", function() end)
+    task.scope("deep/er", function() end)
+  end)
+end)
+
 test("scope gives all results and its own slot", function(t)
   local a, b, slot = task.scope("steps/step_0001", function() return 1, nil, core.slot() end)
   t:equal({ a, b }, { 1 })

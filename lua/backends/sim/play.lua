@@ -50,6 +50,11 @@ local function view_of(instructions, user)
     number = math.tointeger(tonumber(now:match "^This is step (%d+)")) or 1 }
 end
 
+--- Does the request show less than all steps?
+local function is_cut(view)
+  return view.number > #view.steps + 1
+end
+
 ----------------------------------------------------------------------- what is known
 
 --- Where the player is after each step, and the one now.
@@ -84,7 +89,8 @@ end
 
 local function is_carried(view, step, state)
   local carried = state.carried
-  return carried and command_of.is_take(step) and command_of.does(step, "take " .. carried.name, view.task)
+  return carried and command_of.is_take(step) and command_of.does(step, "take " .. carried.name,
+    view.task)
 end
 
 --- Which step of the way comes next, since when, and what became of things. A way that is
@@ -131,14 +137,15 @@ local function laying_aside(view, step, state)
   if not state.carried or not command_of.is_take(step) then return nil end
   for _, command in ipairs(view.commands) do
     local things = command_of.things(command)
-    if command_of.is_put(command) and things[1] and things[1].name == state.carried.name then return command end
+    local is_it = things[1] and things[1].name == state.carried.name
+    if is_it and command_of.is_put(command) then return command end
   end
 end
 
 --- The next step that is possible. When earlier steps are out of sight or all were done
 --- once, a later one may be due.
 local function next_step(view, way, state)
-  local any_order = state.round > 1 or view.number > #view.steps + 1
+  local any_order = state.round > 1 or is_cut(view)
   for at = state.at, any_order and #way or state.at do
     local command = doing(view, way[at], state)
     if command then return command end
@@ -163,7 +170,8 @@ end
 local function is_wanted(view, kinds, place)
   local kind = place:match "^(.-) %d+$" or place
   for _, wanted in ipairs(kinds) do
-    if wanted == kind or wanted == "it" and command_of.is_named(view.task, kind) then return true end
+    local is_named = wanted == "it" and command_of.is_named(view.task, kind)
+    if is_named or wanted == kind then return true end
   end
   return false
 end
@@ -174,8 +182,9 @@ local function seen_places(view, places, step, state)
   local wanted = command_of.is_take(step) and command_of.kinds(step)[1]
   for i, done in ipairs(view.steps) do
     for _, thing in ipairs(wanted and places[i] and command_of.things(done.after or "") or {}) do
-      local fits = wanted == thing.kind or wanted == "it" and command_of.is_named(view.task, thing.kind)
-      if fits and not state.put[thing.name] and thing.name ~= places[i] then out[places[i]] = true end
+      local is_named = wanted == "it" and command_of.is_named(view.task, thing.kind)
+      local is_left = not state.put[thing.name] and thing.name ~= places[i]
+      if is_left and (is_named or wanted == thing.kind) then out[places[i]] = true end
     end
   end
   return out
@@ -196,22 +205,27 @@ end
 local function rank_of(search, place)
   local visits = search.visits[place] or 0
   if search.seen[place] and visits < 2 and place ~= search.here then return 5 end
-  if visits > 0 or place == search.here then return search.here and place > search.here and 2 or 1 end
+  if visits > 0 or place == search.here then
+    return search.here and place > search.here and 2 or 1
+  end
   return is_wanted(search.view, search.kinds, place) and 4 or 3
 end
 
---- The command that leads to the best place.
+--- The command that leads to the best place: of several the first, or, when earlier steps
+--- are out of sight, one that changes from step to step.
 local function walk(view, rules, step, state)
   local places, here = places_of(view)
   local search = { view = view, here = here, kinds = wanted_kinds(view, rules, step),
     seen = seen_places(view, places, step, state), visits = visits_of(view, places, state) }
-  local best, best_rank = nil, 0
+  local best, best_rank = {}, 0
   for _, command in ipairs(view.commands) do
     local place = command_of.destination(command)
     local rank = place and rank_of(search, place) or 0
-    if rank > best_rank then best, best_rank = command, rank end
+    if rank > best_rank then best, best_rank = {}, rank end
+    if rank == best_rank and rank > 0 then best[#best + 1] = command end
   end
-  return best
+  if #best == 0 or not is_cut(view) then return best[1] end
+  return best[rng.from_text("step " .. view.number):below(#best) + 1]
 end
 
 --- What the document wants done at a place before leaving it.
@@ -239,7 +253,8 @@ local function choose(view, rules)
   local _, here = places_of(view)
   command = before_leaving(view, rules, here, state)
   if command then return command, "The document says to do this before leaving." end
-  return walk(view, rules, step, state) or view.commands[1], ("`%s` is not possible here."):format(step)
+  return walk(view, rules, step, state) or view.commands[1],
+    ("`%s` is not possible here."):format(step)
 end
 
 --- The reply to a request for a command; nil when it is no such request.

@@ -70,7 +70,8 @@ function M.step(command, task)
     return M.is_named(task, kind) and "{it}" or "{" .. kind .. "}"
   end)
   local first = step:match "^[^}]*}"
-  if M.is_take(command) or M.is_put(command) and first and not first:find "{it}$" then return first end
+  local is_aside = M.is_put(command) and first and not first:find "{it}$"
+  if M.is_take(command) or is_aside then return first end
   return step
 end
 

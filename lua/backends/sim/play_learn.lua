@@ -37,7 +37,7 @@ end
 local function plan_of(block)
   local section = block:match "\n#### Reference[^\n]*\n(.-)\n#### "
   local plan = {}
-  for command in ((section or "") .. "\n"):gmatch "%d+%. ([^\n]+)\n" do plan[#plan + 1] = command end
+  for line in (section or ""):gmatch "[^\n]+" do plan[#plan + 1] = line:match "^%d+%. (.+)$" end
   return plan
 end
 
@@ -68,7 +68,8 @@ local function lesson_of(block)
       lesson.firsts[command_of.verb(command)] = true
     else
       lesson.steps[#lesson.steps + 1] = command_of.step(command, task)
-      if command_of.is_take(command) and things[2] then lesson.found[things[1].kind] = things[2].kind end
+      local from = command_of.is_take(command) and things[2]
+      if from then lesson.found[things[1].kind] = from.kind end
     end
   end
   lesson.steps = without_repeats(lesson.steps)
@@ -106,23 +107,32 @@ local function is_verb(word, steps)
   return false
 end
 
---- Fewest words so that each task of the cluster says one of them; nil when some says none.
+local function says_not(lessons, word)
+  local out = {}
+  for _, lesson in ipairs(lessons) do
+    if not rule_of.says(lesson.task, word) then out[#out + 1] = lesson end
+  end
+  return out
+end
+
+--- The word that most of the lessons' tasks say; of several one that is also a verb.
+local function best_word(words, lessons, steps)
+  local best, best_score
+  for word in pairs(words) do
+    local n = #lessons - #says_not(lessons, word)
+    local score = is_verb(word, steps) and n + 0.5 or n
+    if n > 0 and (not best or score > best_score) then best, best_score = word, score end
+  end
+  return best
+end
+
+--- Few words so that each task of the cluster says one of them, as far as there are any.
 local function cues_of(cluster, lessons)
-  local words, cues, left = own_words(cluster, lessons), {}, table.move(cluster, 1, #cluster, 1, {})
+  local words, cues, left = own_words(cluster, lessons), {}, cluster
   while #left > 0 do
-    local best, best_score
-    for word in pairs(words) do
-      local score = is_verb(word, cluster[1].steps) and 0.5 or 0
-      for _, lesson in ipairs(left) do score = score + (rule_of.says(lesson.task, word) and 1 or 0) end
-      if score >= 1 and (not best or score > best_score) then best, best_score = word, score end
-    end
-    if not best then return #cues > 0 and cues or nil end
-    cues[#cues + 1] = best
-    local rest = {}
-    for _, lesson in ipairs(left) do
-      if not rule_of.says(lesson.task, best) then rest[#rest + 1] = lesson end
-    end
-    left = rest
+    local word = best_word(words, left, cluster[1].steps)
+    if not word then break end
+    cues[#cues + 1], left = word, says_not(left, word)
   end
   return cues
 end
@@ -169,10 +179,10 @@ local function propose_ways(proposals, lessons, rules)
     for _, way in ipairs(rules.ways) do
       if rule_of.same_steps(way.steps, steps) then stated = way end
     end
-    if cues and stated then
+    if #cues > 0 and stated then
       local all = { cues = union(stated.cues, cues), steps = steps }
       add(proposals, #cluster, rule_of.write_way(all), stated.line)
-    elseif cues then
+    elseif #cues > 0 then
       add(proposals, #cluster, rule_of.write_way { cues = cues, steps = steps })
     end
   end
@@ -182,7 +192,9 @@ local function propose_firsts(proposals, lessons, rules)
   local count, known = {}, {}
   for _, verb in ipairs(rules.firsts) do known[verb] = true end
   for _, lesson in ipairs(lessons) do
-    for verb in pairs(lesson.firsts) do count[verb] = not known[verb] and (count[verb] or 0) + 1 or nil end
+    for verb in pairs(lesson.firsts) do
+      if not known[verb] then count[verb] = (count[verb] or 0) + 1 end
+    end
   end
   for verb, n in pairs(count) do add(proposals, n, rule_of.write_first(verb)) end
 end

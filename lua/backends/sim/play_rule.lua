@@ -106,7 +106,8 @@ function M.same_steps(a, b)
   for i, step in ipairs(a) do
     local other = b[i]
     local both_put = command_of.is_put(step) and command_of.is_put(other)
-    local same_kinds = table.concat(command_of.kinds(step), " ") == table.concat(command_of.kinds(other), " ")
+    local kinds, other_kinds = command_of.kinds(step), command_of.kinds(other)
+    local same_kinds = table.concat(kinds, " ") == table.concat(other_kinds, " ")
     if step ~= other and not (both_put and same_kinds) then return false end
   end
   return true

@@ -10,7 +10,8 @@ local GAME <const>, TRAJECTORY <const> = "game.tw-pddl", "traj_data.json"
 
 --- Folder and file of an archive's entry, when it is laid out as the games are.
 local function parts_of(name)
-  local part, task, trial, file = name:match "^json_2%.1%.1/([%w_]+)/([%w_%-]+)/([%w_%-]+)/([%w_%-%.]+)$"
+  local part, task, trial, file =
+    name:match "^json_2%.1%.1/([%w_]+)/([%w_%-]+)/([%w_%-]+)/([%w_%-%.]+)$"
   if file ~= GAME and file ~= TRAJECTORY then return nil end
   return ("json_2.1.1/%s/%s/%s/"):format(part, task, trial), file
 end
@@ -27,7 +28,8 @@ end
 --- Is it a game of the benchmark? Tasks with movable or sliced things are none, nor are
 --- those that nobody could solve.
 local function counts(path, bytes)
-  if path:find "movable" or path:find "Sliced" or games.task_type(path) == "other" then return false end
+  if games.task_type(path) == "other" then return false end
+  if path:find "movable" or path:find "Sliced" then return false end
   local value = json.decode(bytes)
   return type(value) == "table" and value.solvable == true
 end
@@ -40,7 +42,7 @@ local function prove(path, bytes, options)
   local commands
   commands, err = solve.file(bytes, { name = path })
   if commands then return true end
-  return false, path .. ": " .. err.message
+  return false, err.message:find(path, 1, true) and err.message or path .. ": " .. err.message
 end
 
 return {

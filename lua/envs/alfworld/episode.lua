@@ -55,7 +55,8 @@ end
 --- What a command leads to; the faults of a game file end the item.
 local function perform(state, command)
   if not command then
-    state.silent, state.wasted, state.notice = state.silent + 1, state.wasted + 1, NO_ACTION .. "\n\n"
+    state.silent, state.wasted = state.silent + 1, state.wasted + 1
+    state.notice = NO_ACTION .. "\n\n"
     return NO_ACTION
   end
   local result, err = state.game:step(command)
@@ -80,8 +81,9 @@ local function turn(state, ctx, is_last)
   state.won = command ~= nil and state.game:won()
   state.steps[#state.steps + 1] = { observation = before, action = command }
   ctx:trace {
-    step = #state.steps, action = command or "", reasoning = reply.reasoning or action.think(reply.text) or "",
-    model_response = reply.text, env_feedback = said, reward = state.won and REWARD or 0,
+    step = #state.steps, action = command or "",
+    reasoning = reply.reasoning or action.think(reply.text) or "", model_response = reply.text,
+    env_feedback = said, reward = state.won and REWARD or 0,
     done = state.won or is_last,
   }
 end

@@ -88,7 +88,8 @@ end
 
 local function feedback(_, mark)
   local outcome = mark.hard == 1 and "The game was won" or "The game was not won"
-  local text = ("%s; %d turns, %d of them did nothing."):format(outcome, mark.n_turns, mark.n_wasted)
+  local text = ("%s; %d turns, %d of them did nothing."):format(outcome, mark.n_turns,
+    mark.n_wasted)
   if mark.hard == 1 or not mark.goal_total then return text end
   return ("%s At the end %d of the goal's %d conditions held."):format(text, mark.goal_held,
     mark.goal_total)
@@ -102,6 +103,8 @@ return skillopt.env {
       .. "else ~/.cache/alfworld" },
     max_steps = { "integer", 50, "turns of an episode", min = 1, max = 10000 },
     history_length = { "integer", 2, "latest steps that a prompt shows", min = 0 },
+    max_api_workers = { "integer", key = "model.calls_in_flight",
+      doc = "the reference's word for model.calls_in_flight" },
     memory = { "choice", "none", "none, or notes: prompts also list the places seen so far",
       choices = { "none", "notes" } },
     reference = { "choice", "trajectory", "what analysts learn of a training game: its "

@@ -3,40 +3,44 @@
 ---
 --- A merge reply that stays unusable never loses edits: its inputs are put one behind the
 --- other instead, and the patch says so in `notes`.
+local item_of = require "skillopt.item"
 local json = require "rt.json"
 local patch = require "skillopt.patch"
 local policy = require "skillopt.policy"
 local task = require "skillopt.task"
 
 local MAX_TOKENS <const> = 16384
-local FAILED <const> = "A merge failed (%s): its edits were put one behind the other."
-local KEYS <const> = { "reasoning", edits = { "op", "target", "content" } }
+local FAILED <const> = "A merge failed (%s): its %s were put one behind the other."
 
 --- What the prompt shows of the inputs.
-local function shown(inputs)
+local function shown(inputs, kind)
   local list = json.array {}
   for i, one in ipairs(inputs) do
-    list[i] = { reasoning = one.reasoning, edits = one.edits }
+    list[i] = { reasoning = one.reasoning, [kind.key] = one[kind.key] }
   end
-  return json.encode(list, { indent = true, keys = KEYS })
+  return json.encode(list,
+    { indent = true, keys = { "reasoning", [kind.key] = kind.fields } })
 end
 
-local function ask(ctx, prompt, inputs, extra)
-  extra.skill, extra.meta, extra.patches = ctx.skill, ctx.step.meta, shown(inputs)
-  return ctx:ask {
-    prompt = prompt, inputs = extra, stage = "merge", want = { "edits" },
-    max_tokens = MAX_TOKENS, check = patch.is_whole,
+--- The merged patch; its inputs one behind the other when the reply cannot be used.
+local function ask(ctx, prompt, inputs, extra, level)
+  local kind = item_of.kinds[patch.kind(inputs[1])]
+  extra.skill, extra.meta, extra.patches = ctx.skill, ctx.step.meta, shown(inputs, kind)
+  local reply, err = ctx:ask {
+    prompt = prompt .. kind.prompt, inputs = extra, stage = "merge", want = { kind.key },
+    max_tokens = MAX_TOKENS,
+    check = function(value) return patch.is_whole(value, kind.key) end,
   }
+  if reply then return patch.merged(reply, inputs, level) end
+  return patch.concat(inputs, FAILED:format(err.kind, kind.word), level)
 end
 
 local function merge(ctx, prompt, batch, level)
   if #batch == 1 then return batch[1] end
-  local reply, err = ask(ctx, prompt, batch, { count = #batch, level = level })
-  if not reply then return patch.concat(batch, FAILED:format(err.kind), level) end
-  return patch.merged(reply, batch, level)
+  return ask(ctx, prompt, batch, { count = #batch, level = level }, level)
 end
 
-local function tree(patches, ctx, opt, prompt)
+local function tree(patches, ctx, opt, prompt, kind)
   local level = 0
   while #patches > 1 do
     level = level + 1
@@ -50,20 +54,19 @@ local function tree(patches, ctx, opt, prompt)
       return merge(ctx, prompt, batch, depth)
     end, { label = "merge", limit = opt.workers })
   end
-  return patches[1] or patch.empty ""
+  return patches[1] or patch.empty("", kind)
 end
 
-local function final(failure, success, ctx)
+local function final(failure, success, ctx, kind)
   local inputs = { failure, success }
-  if #failure.edits == 0 and #success.edits == 0 then
-    return patch.concat(inputs, "There are no edits.")
+  local failures, successes = #patch.items(failure), #patch.items(success)
+  if failures == 0 and successes == 0 then
+    local word = item_of.kinds[kind or "edits"].word
+    return patch.concat(inputs, ("There are no %s."):format(word))
   end
-  if #success.edits == 0 then return failure end
-  if #failure.edits == 0 then return success end
-  local reply, err = ask(ctx, "merge_final", inputs,
-    { failures = #failure.edits, successes = #success.edits })
-  if not reply then return patch.concat(inputs, FAILED:format(err.kind)) end
-  return patch.merged(reply, inputs)
+  if successes == 0 then return failure end
+  if failures == 0 then return success end
+  return ask(ctx, "merge_final", inputs, { failures = failures, successes = successes })
 end
 
 return policy.define {
@@ -79,9 +82,10 @@ return policy.define {
     },
   },
   run = function(raws, ctx, opt)
-    local groups = patch.normalise(raws)
-    local failure = tree(groups.failure, ctx, opt, "merge_failure")
-    local success = tree(groups.success, ctx, opt, "merge_success")
-    return final(failure, success, ctx)
+    local kind = ctx.step.items
+    local groups = patch.normalise(raws, kind)
+    local failure = tree(groups.failure, ctx, opt, "merge_failure", kind)
+    local success = tree(groups.success, ctx, opt, "merge_success", kind)
+    return final(failure, success, ctx, kind)
   end,
 }

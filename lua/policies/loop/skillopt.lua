@@ -2,6 +2,7 @@
 --- skill, let analysts reflect on it, merge what they propose, select as many edits as the
 --- rate allows, apply them, measure the candidate on the selection set, ask the gate.
 local ending = require "skillopt.ending"
+local epoch_of = require "skillopt.epoch"
 local policy = require "skillopt.policy"
 local train = require "skillopt.train"
 
@@ -19,20 +20,18 @@ local function gather(ctx, state, step)
   return state:close_batches(step)
 end
 
---- From raw patches to a candidate.
+--- From raw patches to a candidate. Why there is none, or nil.
 local function propose(ctx, state, step)
-  local record = step.record
   local merged = state:call("aggregate", step.raws)
   ctx:record("merged_patch", merged)
-  record.n_edits_merged = #merged.edits
-  local rate = state:rate(merged)
-  state.ctx.step.rate = rate
-  local chosen = state:call("select", merged, rate)
+  local chosen = state:choose(step, merged)
   ctx:record("ranked_edits", chosen)
-  record.n_edits_ranked, record.edit_budget = #chosen.edits, rate
-  record.lr_control_mode = state.run.rate_mode
-  local candidate, fates = state:call("update", state.skill, chosen)
-  state:note_candidate(step, chosen, candidate, fates or {})
+  local candidate, fates, summary = state:call("update", state.skill, chosen)
+  if not candidate then
+    state:note_candidate(step, chosen, state.skill, {})
+    return fates or "no reason given"
+  end
+  state:note_candidate(step, chosen, candidate, fates or {}, summary)
 end
 
 local function one_step(ctx, state, index)
@@ -41,7 +40,8 @@ local function one_step(ctx, state, index)
     local lost = step.record.n_malformed_replies > 0
     return state:skip(step, "skip_no_patches", lost and "malformed" or "nothing was proposed")
   end
-  propose(ctx, state, step)
+  local lost = propose(ctx, state, step)
+  if lost then return state:skip(step, "skip_no_rewrite", lost) end
   if step.candidate.key == state.skill.key then
     state:set_aside(step, "no_change")
   elseif state:unfit(step) then
@@ -62,6 +62,14 @@ return policy.define {
     sel_env_num = { "integer", key = "evaluation.sel_env_num", min = 0,
       doc = "selection items used, 0 = all" },
     test_env_num = { "integer", key = "evaluation.test_env_num", min = 0, doc = "test items used, 0 = all" },
+    remeasure = { "boolean", key = "evaluation.remeasure",
+      doc = "measure a skill that was changed unmeasured before the next gate" },
+    slow_samples = { "integer", key = "optimizer.slow_update_samples", min = 1,
+      doc = "items compared between epochs" },
+    pair_policy = { "choice", key = "optimizer.longitudinal_pair_policy",
+      choices = { "mixed", "changed", "unchanged" }, doc = "which pairs count" },
+    slow_gated = { "boolean", key = "optimizer.slow_update_gate_with_selection",
+      doc = "must guidance pass the gate?" },
     eval_test = { "boolean", key = "evaluation.eval_test", doc = "measure on the test set at the end" },
   },
   run = function(ctx, opt)
@@ -73,6 +81,7 @@ return policy.define {
           one_step(ctx, state, index)
         end)
       end
+      epoch_of.close(ctx, state, epoch, opt)
     end
     return ending.run(ctx, state, opt)
   end,

@@ -4,10 +4,10 @@
 --- shuffled with the seed of the batch (successes with the next one), so the minibatches
 --- are the same for the same marks. Raw patches come in the order failures, successes.
 local evaluation = require "skillopt.evaluation"
+local item_of = require "skillopt.item"
 local patch = require "skillopt.patch"
 local policy = require "skillopt.policy"
 local task = require "skillopt.task"
-local trajectory = require "skillopt.trajectory"
 local rng = require "rt.rng"
 
 local MAX_TOKENS <const> = 16384
@@ -55,32 +55,33 @@ local function plan(batch, seed, opt)
   return jobs
 end
 
---- Texts that no edit may quote: pieces of what the rows hide, and whole ids that are no
---- plain words.
-local function hidden_texts(batch)
-  local pieces, whole = {}, {}
-  for _, row in ipairs(batch:rows()) do
-    for _, one in ipairs(trajectory.hidden(row)) do pieces[#pieces + 1] = one end
-    if #row.id >= 8 and row.id:find "%d" then whole[#whole + 1] = row.id end
-  end
-  return { pieces = pieces, whole = whole }
+--- The prompt that also asks for notes, or nil. Whole documents are written without.
+local function notes_prompt(job, step)
+  local is_failure = job.group.source_type == "failure"
+  if not step.lapses or step.items == "skill_candidates" then return nil end
+  if not is_failure and step.lapses == "failure_only" then return nil end
+  return is_failure and "lapses_error" or "lapses_success"
 end
 
 local function analyse(job, batch, ctx, opt, hidden)
-  local facts = { batch_size = #job.ids, source_type = job.group.source_type,
-    budget = opt.budget, hidden = hidden }
+  local kind = item_of.kinds[ctx.step.items or "edits"]
+  local also = notes_prompt(job, ctx.step)
+  local facts = { batch_size = #job.ids, source_type = job.group.source_type, kind = kind.key,
+    has_notes = also ~= nil,
+    budget = kind.key == "skill_candidates" and 1 or opt.budget, hidden = hidden }
   local seen = batch:render { ids = job.ids, max_tokens = opt.trajectory_tokens }
   if seen == "" then
-    return patch.raw({ reasoning = "There is no trajectory to read.", edits = {} }, facts)
+    return patch.raw(patch.empty("There is no trajectory to read.", kind.key), facts)
   end
   local reply, err = ctx:ask {
-    prompt = job.group.prompt,
+    prompt = job.group.prompt .. kind.prompt,
     inputs = {
       skill = ctx.skill, trajectories = seen, count = #job.ids, budget = opt.budget,
       memory = ctx.step.memory, meta = ctx.step.meta,
     },
-    stage = "analyst", want = { "patch", "edits" }, array = true,
-    max_tokens = MAX_TOKENS, check = patch.is_usable,
+    also = also, stage = "analyst", want = { "patch", kind.key }, array = true,
+    max_tokens = MAX_TOKENS,
+    check = function(reply) return patch.is_usable(reply, kind.key) end,
   }
   return reply and patch.raw(reply, facts) or patch.malformed(err, facts)
 end
@@ -107,7 +108,7 @@ return policy.define {
     },
   },
   run = function(batch, ctx, opt)
-    local jobs, hidden = plan(batch, ctx.step.seed, opt), hidden_texts(batch)
+    local jobs, hidden = plan(batch, ctx.step.seed, opt), patch.hidden(batch)
     local raws = task.map(jobs, function(job)
       return analyse(job, batch, ctx, opt, hidden)
     end, { label = "patches", limit = opt.workers, key = key_of })

@@ -2,6 +2,7 @@
 ---
 --- No call is made when all fit, or when the rate is 0. A reply that stays unusable takes
 --- the first edits, and the patch says so. Edits left out are listed with their fate.
+local item_of = require "skillopt.item"
 local json = require "rt.json"
 local patch = require "skillopt.patch"
 local policy = require "skillopt.policy"
@@ -32,12 +33,13 @@ end
 
 --- The patch with the items at `kept`; the others are dropped.
 local function choose(whole, kept, rate, note)
-  local out = patch.empty(table.concat({ whole.reasoning, note }, "\n"))
+  local out = patch.empty(table.concat({ whole.reasoning, note }, "\n"), patch.kind(whole))
   local chosen, dropped = {}, json.array {}
+  local items, selected = patch.items(whole), patch.items(out)
   for i, place in ipairs(kept) do
-    chosen[place], out.edits[i] = true, whole.edits[place]
+    chosen[place], selected[i] = true, items[place]
   end
-  for place, item in ipairs(whole.edits) do
+  for place, item in ipairs(items) do
     if not chosen[place] then
       dropped[#dropped + 1] =
         patch.drop(place, item, "over_budget", ("the rate is %d"):format(rate))
@@ -56,11 +58,11 @@ end
 return policy.define {
   slot = "select",
   run = function(whole, rate, ctx)
-    local n = #whole.edits
+    local n = #patch.items(whole)
     if n <= rate then return whole end
     if rate == 0 then return choose(whole, {}, 0, "The rate is 0: none was selected.") end
     local reply, err = ctx:ask {
-      prompt = "ranking",
+      prompt = "ranking" .. item_of.kinds[patch.kind(whole)].prompt,
       inputs = {
         skill = ctx.skill, meta = ctx.step.meta,
         pool = patch.pool(whole), count = n, last = n - 1, rate = rate,

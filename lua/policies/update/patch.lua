@@ -4,5 +4,6 @@ local policy = require "skillopt.policy"
 
 return policy.define {
   slot = "update",
+  takes = "edits",
   run = function(skill, patch) return skill:apply(patch) end,
 }

@@ -23,7 +23,8 @@ end
 ---@async
 local function download(url)
   for _ = 1, HOPS do
-    local answer, err = http.request { url = url, max_body = MOST_BYTES, idle_timeout_s = SILENCE_S }
+    local answer, err = http.request { url = url, max_body = MOST_BYTES,
+      idle_timeout_s = SILENCE_S }
     if not answer then return nil, err end
     if answer.status == 200 then return answer.body end
     local location = answer.headers.location
@@ -50,8 +51,8 @@ end
 local function check_digest(entry, bytes)
   local found = digest.sha256(bytes)
   if found == entry.sha256 then return true end
-  local _, err = fault("data", "%s is not the archive that was released: SHA-256 %s, expected %s", entry.name,
-    found, entry.sha256)
+  local _, err = fault("data", "%s is not the archive that was released: SHA-256 %s, expected %s",
+    entry.name, found, entry.sha256)
   err.hint = "an incomplete download? --unchecked takes it as it is"
   return nil, err
 end

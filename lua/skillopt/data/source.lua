@@ -13,9 +13,11 @@ local M = {}
 ---@field terms string licence or rules of access
 ---@field root fun(): string where the data is on this machine
 ---@field variable string the variable that says so
----@field archives {name: string, url: string, sha256: string}[] ZIP files, unpacked in this order
----@field wanted fun(name: string, has: fun(path: string): boolean): string? path below the root for an archive's entry
----@field parts {name: string, folder: string, count: integer}[] folders, and the files that count in each
+---@field archives {name: string, url: string, sha256: string}[] ZIP files, in this order
+---@field wanted fun(name: string, has: fun(path: string): boolean): string? where an entry
+---       of an archive goes, below the root
+---@field parts {name: string, folder: string, count: integer}[] folders, and how many files
+---       count in each
 ---@field file string name of such a file
 ---@field counts fun(path: string, bytes: string): boolean
 ---@field prove fun(path: string, bytes: string, options: {solve: boolean}): boolean, string?

@@ -31,7 +31,9 @@ local function items_of(folder)
   if not splits then return nil, err end
   local out = {}
   for _, split in ipairs(dataset.SPLITS) do
-    for i, item in ipairs(splits[split]) do out[#out + 1] = { split = split, index = i, item = item } end
+    for i, item in ipairs(splits[split]) do
+      out[#out + 1] = { split = split, index = i, item = item }
+    end
   end
   return out
 end

@@ -38,9 +38,9 @@ local function is_unborn(path)
 end
 
 local function open_journal(path, opt)
-  local j, err = journal.open(path .. "/journal.db", opt)
-  if not j then error(err, 0) end
-  return j
+  local j, note = journal.open(path .. "/journal.db", opt)
+  if not j then error(note, 0) end
+  return j, note
 end
 
 --- The identity a journal was last opened with; nil when it never was.
@@ -53,10 +53,14 @@ end
 local function take(path, opt)
   local ok, err = file.mkdir(path)
   if not ok then error(err, 0) end
-  local held, lock_err = lock.acquire(path .. "/run.lock")
-  if not held then error(lock_err, 0) end
-  return { path = path, lock = held,
-    journal = open_journal(path, { accept_loss = opt.accept_loss }) }
+  local held, lock_note = lock.acquire(path .. "/run.lock")
+  if not held then error(lock_note, 0) end
+  local j, journal_note = open_journal(path, { accept_loss = opt.accept_loss })
+  local notes = {}
+  for _, note in ipairs { lock_note, journal_note } do
+    if note ~= "" then notes[#notes + 1] = note end
+  end
+  return { path = path, lock = held, journal = j, notes = notes }
 end
 
 local function make_new(path, mode, opt)
@@ -126,7 +130,7 @@ local function fork_of(root, n, opt)
 end
 
 --- Choose and open. The result has path, lock, journal, mode ("new", "continue", "fork"),
---- and parent, hard, soft where they apply.
+--- notes (what the user should hear), and parent, hard, soft where they apply.
 ---@param opt {root: string, out_root: string?, resume: string?, new: boolean?, retry_failed: boolean?, accept_loss: boolean?, identity: table}
 ---@return table
 function M.open(opt)

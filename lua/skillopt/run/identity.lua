@@ -2,6 +2,7 @@
 --- prompts, the program's version. Kept whole in the journal, so that differences have
 --- names.
 local digest = require "rt.digest"
+local file = require "rt.file"
 local json = require "rt.json"
 local loader = require "skillopt.loader"
 
@@ -15,8 +16,9 @@ local M = {}
 function M.source_name(path, folder)
   if folder == "." and not path:find "^%.?/" then return "./" .. path end
   if path:sub(1, #folder + 1) == folder .. "/" then return "./" .. path:sub(#folder + 2) end
-  if path:sub(1, #loader.home + 1) == loader.home .. "/" then
-    return "@" .. path:sub(#loader.home + 2)
+  local absolute = file.absolute(path) or path
+  if absolute:sub(1, #loader.home + 1) == loader.home .. "/" then
+    return "@" .. absolute:sub(#loader.home + 2)
   end
   return path
 end

@@ -31,12 +31,22 @@ local function need(j, kind, slot, key, what)
     hint = "the run was stopped before it began" }, 0)
 end
 
+--- What is kept under its own digest, and still has it.
+local function genuine(j, n, id, what)
+  local bytes, err = j:read(n)
+  if not bytes then error(err, 0) end
+  if digest.sha256(bytes) == id then return bytes end
+  error({ kind = "io", retry = false,
+    message = string.format("the %s in the journal is not the one the run used", what),
+    hint = "the journal was changed; restore it from a copy" }, 0)
+end
+
 --- The sources the run was last opened with, by path on this machine.
 local function overlay(j, known, folder)
   local texts = {}
   for name, id in pairs(known.sources) do
-    local text = assert(j:read(need(j, "source", name, id, "source " .. name)))
-    texts[identity.source_path(name, folder)] = text
+    local what = "source " .. name
+    texts[identity.source_path(name, folder)] = genuine(j, need(j, "source", name, id, what), id, what)
   end
   return texts
 end
@@ -46,7 +56,10 @@ local function stored_data(j)
   local data = {}
   for split, ids in pairs(splits) do
     data[split] = {}
-    for i, id in ipairs(ids) do data[split][i] = read_json(j, need(j, "item", "", id, "item " .. id)) end
+    for i, id in ipairs(ids) do
+      local what = "item " .. id
+      data[split][i] = json.decode(genuine(j, need(j, "item", "", id, what), id, what))
+    end
   end
   return data
 end
@@ -88,7 +101,8 @@ end
 local function prepare(j, path, invocation, known)
   local at = path .. "/" .. (invocation.file:match "[^/]*$")
   loader.set_overlay(overlay(j, known, path))
-  local skill = assert(j:read(need(j, "source", "", "skill:" .. known.skill, "initial skill")))
+  local skill = genuine(j, need(j, "source", "", "skill:" .. known.skill, "initial skill"), known.skill,
+    "initial skill")
   return run_of.prepare {
     config = configuration(invocation, at), file = at, folders = opening.folders(at),
     load = opening.loader(opening.folders(at)), stored = { data = stored_data(j), skill = skill },

@@ -17,6 +17,8 @@ local function score(x)
   return type(x) == "number" and string.format("%.4f", x) or "-"
 end
 
+local function why(d) return d.reason and ": " .. d.reason or "" end
+
 local LINES = {
   open = function(d)
     local how = d.mode == "fork" and string.format("fork of %s: %d calls on file", d.parent, d.calls)
@@ -37,11 +39,19 @@ local LINES = {
   epoch = function(d) return string.format("[EPOCH %d/%d]", d.epoch, d.epochs) end,
   step = function(d, run) return string.format("[STEP %d/%d] epoch %d", d.step, run.plan.steps, d.epoch) end,
   step_done = function(d)
-    if not d.candidate_hash then return string.format("  [skip] %s: %s", d.action, d.gate_reason) end
+    if d.action:find "^skip" then return string.format("  [skip] %s: %s", d.action, d.gate_reason) end
     local s = d.edit_apply_summary
-    return string.format("  [6/6 EVALUATE] %s: %s; %d of %d edits applied; current %s, best %s (step %d), "
-      .. "skill %d tokens", ACTIONS[d.action] or d.action, d.gate_reason, s.applied, s.total,
+    return string.format("  [6/6 EVALUATE] %s: %s; %s; current %s, best %s (step %d), "
+      .. "skill %d tokens", ACTIONS[d.action] or d.action, d.gate_reason,
+      s and string.format("%d of %d edits applied", s.applied, s.total) or "written anew",
       score(d.current_score), score(d.best_score), d.best_step, d.skill_tokens)
+  end,
+  slow = function(d) return "[slow update] acceptance=" .. d.acceptance end,
+  slow_update = function(d)
+    return string.format("[SLOW UPDATE epoch %d] %s%s", d.epoch, d.action, why(d))
+  end,
+  meta_skill = function(d)
+    return string.format("[META SKILL epoch %d] %s%s", d.epoch, d.action, why(d))
   end,
   final = function() return "[FINAL] last skill, then the test set" end,
   progress = function(d)

@@ -58,7 +58,7 @@ local function show(value)
 end
 
 local function is_later(key)
-  if key.feature then return true end
+  if key.feature then return key.later ~= false end
   local backend = key.backend and backends.by_name[key.backend]
   return backend and not backend.usable
 end

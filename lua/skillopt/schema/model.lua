@@ -3,6 +3,7 @@
 local backends = require "skillopt.schema.backends"
 
 local ROLES <const> = { "optimizer", "target" }
+local EFFORTS <const> = { "none", "minimal", "low", "medium", "high", "xhigh", "max" }
 
 local rows = {
   { "model.backend", "backend", "label that names the back-ends of both roles",
@@ -17,11 +18,12 @@ local rows = {
     flat = "target_model", env = { "TARGET_DEPLOYMENT" } },
   { "model.reasoning_effort", "choice", "asked of models that reason; `none` = not sent",
     flat = "reasoning_effort",
-    choices = { "none", "minimal", "low", "medium", "high", "xhigh", "max" } },
-  { "model.rewrite_reasoning_effort", "string", "the same for rewriting",
-    flat = "rewrite_reasoning_effort", feature = "rewrite modes" },
+    choices = EFFORTS },
+  { "model.rewrite_reasoning_effort", "choice",
+    "the same for whoever writes a skill anew", flat = "rewrite_reasoning_effort",
+    choices = EFFORTS },
   { "model.rewrite_max_completion_tokens", "integer", "most tokens of a rewritten skill",
-    min = 1, flat = "rewrite_max_completion_tokens", feature = "rewrite modes" },
+    min = 1, flat = "rewrite_max_completion_tokens" },
   { "model.codex_trace_to_optimizer", "boolean", "show the optimizer what codex did",
     flat = "codex_trace_to_optimizer", feature = "the back-end codex_exec" },
   { "model.calls_in_flight", "integer", "most calls under way at once to one server",

@@ -5,9 +5,10 @@
 return {
   { "name", "string", "name of the experiment; default: the file's or its folder's name",
     class = "run", flat = "name" },
-  { "sandbox", "choice", "isolation of child processes; `none` runs them without",
-    choices = { "auto", "none" }, flat = "sandbox", feature = "child processes",
-    asks = "any" },
+  { "sandbox", "choice", "isolation of child processes: `none` runs them with your own "
+    .. "rights; `auto`, isolated, is to come, and without a word they are refused",
+    choices = { "auto", "none" }, flat = "sandbox", feature = "a sandbox for child processes",
+    later = false, asks = "any" },
   { "spend.cost", "number", "most the run may cost, in US dollars; `none` = no cap",
     min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
   { "spend.tokens", "integer", "most tokens the run may use, both roles; `none` = no cap",

@@ -1,0 +1,26 @@
+---@meta
+
+--- What the program says, and the complaints beside it. A stream that is closed is no
+--- reason to end: the functions say so and go on.
+---@class rt.stdout
+local stdout = {}
+
+--- Write to the standard output at once.
+---@param text string any bytes
+---@return boolean is_out
+function stdout.write(text) end
+
+--- Write to the standard error stream at once.
+---@param text string any bytes
+---@return boolean is_out
+function stdout.error(text) end
+
+--- Is the standard output a terminal?
+---@return boolean
+function stdout.is_terminal() end
+
+--- Width of the terminal, 80 when there is none or it does not say.
+---@return integer
+function stdout.columns() end
+
+return stdout

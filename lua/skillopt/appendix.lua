@@ -1,0 +1,67 @@
+--- Notes at the end of the skill: reminders of rules that are there but were not followed.
+---
+--- They are gathered once a step, after the gate and whatever came of the step, go into
+--- the current skill unmeasured, and never into best. The policy may make them fewer.
+local document = require "rt.document"
+local skill_of = require "skillopt.skill"
+
+local M = {}
+
+--- The notes of one reply: a list or a single text; an entry is a text or an object with
+--- `note` or `content`.
+---@param value any
+---@return string[]
+function M.notes_in(value)
+  if type(value) == "string" then value = { value } end
+  local out = {}
+  for _, one in ipairs(type(value) == "table" and value or {}) do
+    if type(one) == "table" then
+      one = type(one.note) == "string" and one.note or one.content
+    end
+    if type(one) == "string" and one:find "%S" then
+      out[#out + 1] = one:match "^%s*(.-)%s*$"
+    end
+  end
+  return out
+end
+
+local function joined(a, b)
+  return table.move(b, 1, #b, #a + 1, table.move(a, 1, #a, 1, {}))
+end
+
+--- Fewer notes in the place of all, when the policy has them.
+local function compacted(state, record, all)
+  if not state.run.policies.appendix.compact then return all end
+  local fewer = state:invoke("appendix", "compact", all)
+  if not fewer or #fewer == 0 or #fewer >= #all then return all end
+  record.n_appendix_notes_consolidated = #fewer
+  return fewer
+end
+
+--- Put this step's notes into the current skill.
+---@async
+---@param state skillopt.TrainState
+---@param step table
+function M.flush(state, step)
+  if not state.run.policies.appendix then return end
+  local notes = state:call("appendix", step.raws)
+  if #notes == 0 then return end
+  local record, before = step.record, document.notes(state.skill.text)
+  local all = document.distinct_notes(joined(before, notes))
+  record.n_execution_lapse_notes, record.n_appendix_notes_added = #notes, #all - #before
+  all = compacted(state, record, all)
+  record.n_appendix_notes_total = #all
+  local text = document.with_notes(state.skill.text, all)
+  state.ctx:record("appendix_notes", { step_notes = notes, appendix_after = all })
+  state:replace(skill_of.new(text), state.current_origin)
+end
+
+--- The place for notes in a skill that has none yet.
+---@param skill skillopt.Skill
+---@return skillopt.Skill
+function M.prepared(skill)
+  if document.region(skill.text, "appendix") then return skill end
+  return skill_of.new(document.with_notes(skill.text, {}))
+end
+
+return M

@@ -1,0 +1,35 @@
+/* watch.h - ends user code that runs on and on without waiting.
+ *
+ * A stretch is what a task does from one wait to the next. A thread looks ten times a
+ * second how much CPU time the loop's thread has spent in a stretch that is watched.
+ * Above the patience it signals that thread, whose handler puts a hook on the
+ * coroutine that is running: the hook raises an err of kind `limit` that names the
+ * slot and carries `runaway = true`. C that does not come back to Lua for as long
+ * again cannot be unwound: then the process ends with the slot in its last words,
+ * which a journal survives. While a stretch is watched, Lua's memory has a ceiling.
+ *
+ * All but the thread's own work happens on the loop's thread. A hook on a task's
+ * coroutine does not see the coroutines made in it, so coroutine.resume, wrap and
+ * close say which one is running. */
+#pragma once
+#include "base/err.h"
+#include <lua.h>
+#include <stdbool.h>
+
+/* Start the thread, and have the coroutine library of L tell who runs. */
+bool watch_start(lua_State *L, struct err *e);
+
+/* End the thread; what runs after it is not watched. Fine without a start. */
+void watch_stop(void);
+
+/* `co` runs from now on, or nothing (NULL). */
+void watch_running(lua_State *co);
+
+/* A watched stretch begins; `slot` stays valid until it ends. Time starts anew. */
+void watch_begin(const char *slot);
+void watch_end(void);
+
+/* Set the patience in seconds of CPU time, or the ceiling of Lua's memory in bytes; 0
+ * changes nothing. What it was before. */
+double watch_patience(double seconds);
+size_t watch_memory(size_t bytes);
