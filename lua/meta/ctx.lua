@@ -402,3 +402,6 @@ function Ctx:scope(label, f) end
 ---@field max number? metric only: the largest value `item` can give
 ---@field hopeless function? gate only
 ---@field waits boolean? rate only: `run` may ask a model
+---@field control string? rate only: the word for it in the records, default "fixed"
+---@field takes string? update only: what is proposed, default "edits"
+---@field compact function? appendix only: fewer notes in the place of all

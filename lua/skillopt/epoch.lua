@@ -9,7 +9,8 @@ local schedule = require "skillopt.schedule"
 
 local M = {}
 
-local TARGET <const> = "fix regressions and persistent failures seen across neighbouring epochs"
+local TARGET <const> =
+  "fix regressions and persistent failures seen across neighbouring epochs"
 local UNCHANGED <const> = "the skill did not change in this epoch"
 
 ---@class skillopt.EpochOptions
@@ -27,13 +28,13 @@ local function order(ctx, epoch, opt)
   return schedule.sample(ctx.data.train, #ctx.data.train, seed), seed
 end
 
-local function roll(ctx, skills, items, seed, label)
-  local sides = {}
-  for who, folder in pairs { previous = "rollout_prev", current = "rollout_curr" } do
-    sides[who] = ctx:evaluate(skills[who], items,
+local function roll(ctx, skills, items, seed, folder)
+  local function side(who, label)
+    return ctx:evaluate(skills[who], items,
       { label = folder .. label, seed = seed, feedback = true })
   end
-  return sides
+  local previous = side("previous", "rollout_prev")
+  return { previous = previous, current = side("current", "rollout_curr") }
 end
 
 --- Items behind the sample until enough pairs qualify. Never more than could still be
@@ -45,7 +46,7 @@ local function top_up(ctx, skills, sides, all, opt)
   while #kept < opt.slow_samples and next_item <= #all.items do
     local last = math.min(next_item + opt.slow_samples - #kept - 1, #all.items)
     local more = roll(ctx, skills, table.move(all.items, next_item, last, 1, {}),
-      all.seed + next_item, "/topup")
+      all.seed + next_item, "topup/")
     for who, value in pairs(more) do sides[who] = sides[who]:with(value) end
     next_item = last + 1
     list = pairs_of.build(sides.previous, sides.current, all.items)
@@ -80,7 +81,8 @@ local function gated(state, candidate, result, origin)
   local decision, reason
   decision, reason, measured = state:gate(measured)
   result.selection_hard, result.selection_soft = measured:mean "hard", measured:mean "soft"
-  result.action = state:take({ candidate = candidate, measured = measured, decision = decision }, origin)
+  result.action = state:take(
+    { candidate = candidate, measured = measured, decision = decision }, origin)
   result.gate_reason = reason
 end
 
@@ -117,7 +119,8 @@ local function guide(ctx, state, skills, epoch, opt)
 end
 
 local function placeholder(state)
-  state:replace(state.skill:with_region("slow_update", ""), "slow_update_placeholder_epoch_01")
+  state:replace(state.skill:with_region("slow_update", ""),
+    "slow_update_placeholder_epoch_01")
   return { action = "inject_placeholder", epoch = 1 }
 end
 
@@ -129,7 +132,8 @@ local function slow_update(ctx, state, skills, epoch, opt)
     if epoch == 1 then result = placeholder(state)
     else result, sides = guide(ctx, state, skills, epoch, opt) end
     ctx:record("slow_result", result)
-    state.run.say("slow_update", { epoch = epoch, action = result.action, reason = result.reason })
+    state.run.say("slow_update",
+      { epoch = epoch, action = result.action, reason = result.reason })
     return sides
   end)
 end
@@ -148,7 +152,8 @@ local function remember(ctx, state, skills, sides, epoch, opt)
     local result = memory and { action = "write_meta_skill", reasoning = why or "",
       meta_skill_content = memory } or no_content(why or "nothing was proposed")
     ctx:record("meta_skill_result", result)
-    state.run.say("meta_skill", { epoch = epoch, action = result.action, reason = result.reason })
+    state.run.say("meta_skill",
+      { epoch = epoch, action = result.action, reason = result.reason })
   end)
 end
 

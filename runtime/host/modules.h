@@ -18,6 +18,7 @@
     X(lock)                                                                              \
     X(model)                                                                             \
     X(process)                                                                           \
+    X(raw)                                                                               \
     X(reply)                                                                             \
     X(rng)                                                                               \
     X(score)                                                                             \

@@ -360,15 +360,20 @@ static int l_raw_set(lua_State *L)
     return 0;
 }
 
+static const luaL_Reg raw_functions[] = {
+    { "next", NULL },
+    { "pairs", NULL }, /* Lua's own, from the registry */
+    { "set", l_raw_set },
+    { NULL, NULL },
+};
+
 int luaopen_rt_raw(lua_State *L)
 {
-    lua_createtable(L, 0, 3);
+    luaL_newlib(L, raw_functions);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &raw_next_key);
     lua_setfield(L, -2, "next");
     lua_rawgetp(L, LUA_REGISTRYINDEX, &raw_pairs_key);
     lua_setfield(L, -2, "pairs");
-    lua_pushcfunction(L, l_raw_set);
-    lua_setfield(L, -2, "set");
     return 1;
 }
 

@@ -17,8 +17,7 @@ static const luaL_Reg modules[] = {
 #define MODULE(name) { #name, luaopen_rt_##name },
     RT_MODULES(MODULE)
 #undef MODULE
-        { "raw", luaopen_rt_raw },
-    { NULL, NULL },
+        { NULL, NULL },
 };
 
 /* open(name) -> the rt module `name`, or nil. Opened once. */

@@ -73,7 +73,8 @@ end)
 test("a cut reply doubles the default cap as well", function(t)
   local p = place { { text = '{"edits": [', finish = "length" }, GOOD }
   ask(p)
-  t.equal({ p.sent[1].request.params.max_tokens, p.sent[2].request.params.max_tokens }, { 1000, 2000 })
+  t.equal({ p.sent[1].request.params.max_tokens, p.sent[2].request.params.max_tokens },
+    { 1000, 2000 })
 end)
 
 test("a cut reply is never used, even when it can be parsed", function(t)
@@ -120,7 +121,8 @@ end)
 
 test("what the check function refuses is sent back with its words", function(t)
   local p = place { '{"edits": 5}', '{"edits": [1]}' }
-  local value = ask(p, { check = function(v) return type(v.edits) == "table", "edits is no list" end })
+  local value = ask(p, { check = function(v) return type(v.edits) == "table",
+    "edits is no list" end })
   t.equal(value, { edits = { 1 } })
   local messages = scene.messages(p.sent[2])
   t.ok(messages[#messages]:find("edits is no list", 1, true), messages[#messages])

@@ -24,13 +24,16 @@ end
 ---@return table run
 function M.run(options)
   local folder = support.folder()
-  support.write_splits(folder .. "/data", { train = { { id = "t1" } }, val = { { id = "v1" }, { id = "v2" } },
+  support.write_splits(folder .. "/data",
+    { train = { { id = "t1" } }, val = { { id = "v1" }, { id = "v2" } },
     test = { { id = "x1" } } })
-  local run = support.prepare { folder = folder, search = { "tests/programs/traced" }, experiment = {
+  local run = support.prepare { folder = folder, search = { "tests/programs/traced" },
+    experiment = {
     model = { backend = "sim" },
     env = { name = "traced", split_mode = "split_dir", split_dir = folder .. "/data" },
   } }
-  run_of.attach(run, { journal = options.journal or assert(journal.open()), path = options.path, quiet = true,
+  run_of.attach(run, { journal = options.journal or assert(journal.open()), path = options.path,
+    quiet = true,
     is_replay = options.is_replay })
   run.env = { name = "inline" }
   for field, value in pairs(options.env) do run.env[field] = value end
@@ -51,7 +54,8 @@ end
 function M.at(run, f)
   local out = {}
   core.spawn("", out, 0, function()
-    task.set_place { kind = "policy", run = run, role = "optimizer", stage = "test", opt = {}, prompt_folders = {} }
+    task.set_place { kind = "policy", run = run, role = "optimizer", stage = "test", opt = {},
+      prompt_folders = {} }
     return f(run.ctx)
   end)
   core.join(0)

@@ -17,14 +17,16 @@ end
 test("a reply has text, message, finish, usage and no tool calls", function(t)
   local place = scene.place { { text = "hello", reasoning = "well" } }
   local reply = ask(place)
-  t.equal({ reply.text, reply.finish, reply.tool_calls, reply.usage.prompt_tokens }, { "hello", "stop", {}, 1 })
+  t.equal({ reply.text, reply.finish, reply.tool_calls, reply.usage.prompt_tokens },
+    { "hello", "stop", {}, 1 })
   t.equal(reply.message, { role = "assistant", content = "hello" })
 end)
 
 test("an empty reply is asked once more with twice the cap", function(t)
   local place = scene.place { " \n", "there" }
   t.equal(ask(place).text, "there")
-  t.equal({ place.sent[1].request.params.max_tokens, place.sent[2].request.params.max_tokens }, { 1000, 2000 })
+  t.equal({ place.sent[1].request.params.max_tokens, place.sent[2].request.params.max_tokens },
+    { 1000, 2000 })
 end)
 
 test("the call's own cap is doubled too", function(t)
@@ -36,7 +38,8 @@ end)
 test("a second reply that is no better ends the item as no_answer with stable words", function(t)
   local words = {
     { { text = "" }, "the reply was empty" },
-    { { text = "", outcome = "reasoning_only" }, "no final answer (the output was spent on reasoning)" },
+    { { text = "", outcome = "reasoning_only" },
+      "no final answer (the output was spent on reasoning)" },
     { { text = "half a sen", finish = "length" }, "the reply was cut at the output limit" },
     { { text = "", outcome = "reasoning_only", finish = "length" },
       "no final answer (the output was spent on reasoning)" },
@@ -91,7 +94,8 @@ test("a prompt cut by the server is asked once more", function(t)
 end)
 
 test("weather passes through", function(t)
-  local err = raised(scene.place { { raise = { kind = "network", message = "gone", weather = true } } })
+  local err = raised(scene.place { { raise = { kind = "network", message = "gone",
+    weather = true } } })
   t.equal(err.kind, "network")
 end)
 
@@ -144,14 +148,16 @@ end)
 
 test("images go as parts with a type and a detail", function(t)
   local place = scene.place { "ok" }
-  ask(place, { user = { { text = "what is it?" }, { image = "\xff\xd8bytes", type = "image/jpeg" } } })
+  ask(place, { user = { { text = "what is it?" },
+    { image = "\xff\xd8bytes", type = "image/jpeg" } } })
   t.equal(place.sent[1].request.messages[1].content[2],
     { image = "\xff\xd8bytes", type = "image/jpeg", detail = "auto" })
 end)
 
 test("tools are sent with name, description and an object of parameters", function(t)
   local place = scene.place { "ok" }
-  ask(place, { user = "hi", tools = { { name = "list", parameters = { type = "object", properties = {} },
+  ask(place, { user = "hi", tools = { { name = "list",
+    parameters = { type = "object", properties = {} },
     run = print } } })
   t.equal(json.canonical(place.sent[1].request.tools),
     '[{"description":"","name":"list","parameters":{"properties":{},"type":"object"}}]')
@@ -161,7 +167,8 @@ test("the stage and the deadline are the place's unless the call says otherwise"
   local place = scene.place({ "ok", "ok" }, { timeout_s = 9 })
   ask(place)
   ask(place, { user = "judge it", stage = "judge", timeout_s = 3 })
-  t.equal({ place.sent[1].stage, place.sent[1].timeout_s, place.sent[2].stage, place.sent[2].timeout_s },
+  t.equal({ place.sent[1].stage, place.sent[1].timeout_s, place.sent[2].stage,
+    place.sent[2].timeout_s },
     { "rollout", 9, "judge", 3 })
 end)
 

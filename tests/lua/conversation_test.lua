@@ -28,7 +28,8 @@ test("a conversation is the item's trajectory", function(t)
     return c
   end)
   t.ok(rawequal(place.item.conversation, talk.messages))
-  t.equal(talk.messages, { { role = "user", content = "a" }, { role = "assistant", content = "one" } })
+  t.equal(talk.messages, { { role = "user", content = "a" },
+    { role = "assistant", content = "one" } })
 end)
 
 test("add puts a user message without asking", function(t)
@@ -62,7 +63,8 @@ test("the conversation's cap holds for each call, a call's own goes before it", 
     talk:ask "a"
     talk:ask("b", { max_tokens = 9 })
   end)
-  t.equal({ place.sent[1].request.params.max_tokens, place.sent[2].request.params.max_tokens }, { 5, 9 })
+  t.equal({ place.sent[1].request.params.max_tokens, place.sent[2].request.params.max_tokens },
+    { 5, 9 })
 end)
 
 test("a cut turn is asked again and stands once in the conversation", function(t)
@@ -85,7 +87,8 @@ end)
 -------------------------------------------------------------------------- agent
 
 local function tool(name, run)
-  return { name = name, description = name, parameters = { type = "object", properties = {} }, run = run }
+  return { name = name, description = name, parameters = { type = "object", properties = {} },
+    run = run }
 end
 
 local echo = tool("echo", function(arguments) return "echo " .. tostring(arguments.text) end)
@@ -113,8 +116,14 @@ test("the agent runs tools until the model replies without a call", function(t)
   t.equal(tool_results(place), { "echo x" })
 end)
 
+test("a model that calls no tool is asked once", function(t)
+  local place, _, reply = agent { "at once", "never" }
+  t.equal({ reply.text, #place.sent }, { "at once", 1 })
+end)
+
 test("several calls of one message are answered in their order", function(t)
-  local place = agent { calls(scene.call("1", "echo", '{"text": "x"}'), scene.call("2", "echo", '{"text": "y"}')),
+  local place = agent { calls(scene.call("1", "echo", '{"text": "x"}'),
+    scene.call("2", "echo", '{"text": "y"}')),
     "done" }
   t.equal(tool_results(place), { "echo x", "echo y" })
 end)
@@ -125,13 +134,17 @@ test("an unknown tool is named to the model", function(t)
 end)
 
 test("bad arguments are named to the model", function(t)
-  local place = agent { calls(scene.call("1", "echo", '{"text": '), scene.call("2", "echo", "[1]")), "done" }
-  t.equal(tool_results(place), { "error: the arguments are no JSON object", "error: the arguments are no JSON object" })
+  local place = agent { calls(scene.call("1", "echo", '{"text": '),
+    scene.call("2", "echo", "[1]")), "done" }
+  t.equal(tool_results(place), { "error: the arguments are no JSON object",
+    "error: the arguments are no JSON object" })
 end)
 
 test("an id that stands twice in a message is named to the model", function(t)
-  local place = agent { calls(scene.call("1", "echo", "{}"), scene.call("1", "echo", "{}")), "done" }
-  t.equal(tool_results(place), { "echo nil", "error: this tool_call id stands twice in this message" })
+  local place = agent { calls(scene.call("1", "echo", "{}"), scene.call("1", "echo", "{}")),
+    "done" }
+  t.equal(tool_results(place), { "echo nil",
+    "error: this tool_call id stands twice in this message" })
 end)
 
 test("a call without an id is answered", function(t)

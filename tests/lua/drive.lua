@@ -48,7 +48,8 @@ local function ask(role)
     log:add(core.slot() .. "\n")
     if asked == options.kill_at then os.execute "kill -9 $PPID" end
     if options.down_from and asked >= options.down_from then
-      error({ kind = "network", message = "the network is down", weather = true, fatal = true, retry = true }, 0)
+      error({ kind = "network", message = "the network is down", weather = true, fatal = true,
+        retry = true }, 0)
     end
     local usage = { prompt_tokens = 1, completion_tokens = 1 }
     return { usage = usage, value = { text = models[role](request), finish = "stop", outcome = "ok",
@@ -80,7 +81,8 @@ local function go()
   local line = assert(cli.parse("run", options.args))
   local config, err = opening.open(line)
   if not config then error(err, 0) end
-  local run = run_of.prepare { config = config, file = line.file, folders = opening.folders(line.file),
+  local run = run_of.prepare { config = config, file = line.file,
+    folders = opening.folders(line.file),
     load = opening.request(line).load }
   local opt = { quiet = true }
   for name, value in pairs(options.go or {}) do opt[name] = value end
@@ -88,7 +90,8 @@ local function go()
 end
 
 local ok, result = xpcall(go, function(err)
-  if type(err) == "table" then return { kind = err.kind, message = err.message, hint = err.hint } end
+  if type(err) == "table" then return { kind = err.kind, message = err.message,
+    hint = err.hint } end
   return { kind = "raised", message = debug.traceback(tostring(err)) }
 end)
 assert(file.write(result_path, json.encode {

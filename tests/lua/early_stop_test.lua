@@ -155,11 +155,15 @@ local function decisions(state)
   return out
 end
 
+--- Calls of the whole gate, and how many of them were not made. A candidate that was seen
+--- before is not measured again.
 local function selection_calls(state)
-  local n, not_run = 0, 0
+  local n, not_run, seen = 0, 0, {}
   for _, r in ipairs(state.history) do
-    if r.selection_n and r.gate_reason ~= "no_change" then n = n + #state.selection end
-    not_run = not_run + (r.selection_not_run or 0)
+    if r.selection_n and r.gate_reason ~= "no_change" and not seen[r.candidate_hash] then
+      n, not_run = n + #state.selection, not_run + (r.selection_not_run or 0)
+      seen[r.candidate_hash] = true
+    end
   end
   return n, not_run
 end

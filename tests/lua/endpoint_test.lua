@@ -22,7 +22,8 @@ end
 
 --- An error as a protocol gives it; weather comes with a short Retry-After.
 local function fault(kind, more)
-  local err = { kind = kind, message = kind .. " happened", retry_after_s = 0.0001, retry = kind ~= "auth"
+  local err = { kind = kind, message = kind .. " happened", retry_after_s = 0.0001,
+    retry = kind ~= "auth"
     and kind ~= "bad_request" and kind ~= "refused" and kind ~= "filtered" and kind ~= "too_long" }
   for k, v in pairs(more or {}) do err[k] = v end
   return err
@@ -51,13 +52,16 @@ local function scripted(script, options)
   }
   local settings = { max_in_flight = 8 }
   for k, v in pairs(options.settings or {}) do settings[k] = v end
-  local endpoint = endpoint_of.new { role = options.role or "target", backend = backend, model = "m",
-    settings = settings, log = function(event) log[#log + 1] = event end, shared = options.shared or {} }
+  local endpoint = endpoint_of.new { role = options.role or "target", backend = backend,
+    model = "m",
+    settings = settings, log = function(event) log[#log + 1] = event end, shared = options.shared
+      or {} }
   return endpoint, sent, log
 end
 
 local function ask(endpoint, request)
-  return endpoint:ask(request or {}, { count = 1, plane = { start = function() end, stop = function() end } })
+  return endpoint:ask(request or {},
+    { count = 1, plane = { start = function() end, stop = function() end } })
 end
 
 --- An endpoint that has answered once, so that a failing call is nothing special.
@@ -139,7 +143,8 @@ end)
 
 test("delays double without Retry-After", function(t)
   local none = { retry_after_s = 0 }
-  local endpoint = scripted { fault("network", none), fault("network", none), fault("network", none), reply() }
+  local endpoint = scripted { fault("network", none), fault("network", none),
+    fault("network", none), reply() }
   without_sleep(function(waits)
     ask(endpoint)
     for i, wait in ipairs(waits) do
@@ -297,7 +302,8 @@ test("a parameter that a 400 names is left out from then on", function(t)
 end)
 
 test("a parameter that is named again after it was changed is a malformed request", function(t)
-  local endpoint = known({ fault("bad_request", { param = "x" }) }, { adapt = function() return true end })
+  local endpoint = known({ fault("bad_request", { param = "x" }) },
+    { adapt = function() return true end })
   t.equal(t.raises(function() ask(endpoint) end).kind, "bad_request")
 end)
 

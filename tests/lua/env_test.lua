@@ -21,13 +21,16 @@ test("an environment with name and rollout is complete", function(t)
 end)
 
 test("an unknown field is refused with the nearest name", function(t)
-  refused(t, { name = "boxes", rollout = rollout, feed_back = rollout }, "unknown field 'feed_back'",
+  refused(t, { name = "boxes", rollout = rollout, feed_back = rollout },
+    "unknown field 'feed_back'",
     "did you mean 'feedback'?")
 end)
 
 test("a field of another type is refused", function(t)
-  refused(t, { name = "boxes", rollout = "rollout" }, "field 'rollout' must be a function, got string")
-  refused(t, { name = "boxes", rollout = rollout, required = "question" }, "field 'required' must be a table")
+  refused(t, { name = "boxes", rollout = "rollout" },
+    "field 'rollout' must be a function, got string")
+  refused(t, { name = "boxes", rollout = rollout, required = "question" },
+    "field 'required' must be a table")
 end)
 
 test("a name is lower-case letters, digits and _", function(t)
@@ -58,7 +61,8 @@ test("an environment is found in its four forms", function(t)
     local folder = support.folder()
     write_env(folder, path, "one")
     local spec, where = env_of.load("one", { folder })
-    t.equal({ spec.name, where }, { "one", folder .. "/" .. path:gsub("/?[^/]*$", "") == folder .. "/" and folder
+    t.equal({ spec.name, where }, { "one", folder .. "/" .. path:gsub("/?[^/]*$", "") == folder
+      .. "/" and folder
       or (folder .. "/" .. path):match "^(.*)/" })
   end
 end)

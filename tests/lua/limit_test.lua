@@ -96,7 +96,8 @@ end)
 
 test("what headers say is left holds the next call back until it is refilled", function(t)
   local l = open { max = 2 }
-  l:enter():leave { outcome = "ok", limits = { requests = { limit = 100, remaining = 0, reset_s = 1 } } }
+  l:enter():leave { outcome = "ok",
+    limits = { requests = { limit = 100, remaining = 0, reset_s = 1 } } }
   local before = flow.now()
   l:enter():leave(OK)
   t.ok(flow.now() - before >= 0.005, "it did not wait")
@@ -174,7 +175,8 @@ test("limit.retry_delay gives up after the tries of the class", function(t)
 end)
 
 test("limit.retry_delay never tries what will not go away", function(t)
-  for _, kind in ipairs { "auth", "bad_request", "refused", "filtered", "too_long", "bug", "cancelled", "budget" } do
+  for _, kind in ipairs { "auth", "bad_request", "refused", "filtered", "too_long", "bug",
+    "cancelled", "budget" } do
     t.equal(delay(kind, 1), nil, kind)
   end
 end)

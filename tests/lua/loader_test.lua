@@ -90,22 +90,26 @@ end)
 -------------------------------------------------------------------------- worlds
 
 test("the rt modules that only compute are there for user code", function(t)
-  for _, name in ipairs { "json", "yaml", "text", "score", "digest", "document", "reply", "template",
+  for _, name in ipairs { "json", "yaml", "text", "score", "digest", "document", "reply",
+    "template",
     "game", "rng" } do
     t.equal(type(loader.user_require("rt." .. name)), "table", name)
   end
 end)
 
 test("rt modules that change or ask the world are refused", function(t)
-  for _, name in ipairs { "file", "task", "flow", "journal", "lock", "lines", "limit", "stdout", "raw",
+  for _, name in ipairs { "file", "task", "flow", "journal", "lock", "lines", "limit", "stdout",
+    "raw",
     "http" } do
-    t.raises(function() loader.user_require("rt." .. name) end, "is not for environments and policies")
+    t.raises(function() loader.user_require("rt." .. name) end,
+      "is not for environments and policies")
   end
 end)
 
 test("the library's inside is not for user code", function(t)
   tree {}
-  for _, name in ipairs { "skillopt.loader", "skillopt.sandbox", "skillopt.test", "skillopt.effect" } do
+  for _, name in ipairs { "skillopt.loader", "skillopt.sandbox", "skillopt.test",
+    "skillopt.effect" } do
     t.raises(function() loader.user_require(name) end, "is not for environments and policies")
   end
 end)
@@ -167,7 +171,8 @@ test("a loaded module is read-only, and so are the tables in it", function(t)
 end)
 
 test("rawset does not reach a loaded module", function(t)
-  t.raises(function() acts.rawset(frozen(), "fresh", 1) end, "a module is read-only once it is loaded")
+  t.raises(function() acts.rawset(frozen(), "fresh", 1) end,
+    "a module is read-only once it is loaded")
 end)
 
 test("the table library does not change a loaded module", function(t)
@@ -269,12 +274,14 @@ test("a module that is not loaded yet cannot be required in the middle of a run"
   task.scope("run", function()
     task.set_place {}
     t.equal(loader.user_require "early", "early")
-    t.raises(function() loader.user_require "late" end, "late.lua is required in the middle of a run")
+    t.raises(function() loader.user_require "late" end,
+      "late.lua is required in the middle of a run")
   end)
 end)
 
 test("a module counts as loading only for the task that loads it", function(t)
   tree { ["slow.lua"] = "return 'loaded'" }
-  local out = task.map({ 1, 2 }, function() return loader.user_require "slow" end, { label = "loading" })
+  local out = task.map({ 1, 2 }, function() return loader.user_require "slow" end,
+    { label = "loading" })
   t.equal(out, { "loaded", "loaded", n = 2 })
 end)

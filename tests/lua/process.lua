@@ -50,11 +50,13 @@ function M.program()
   local function items(first, last)
     local out = {}
     for n = first, last do
-      out[#out + 1] = { id = "b" .. n, question = "What holds box " .. n .. "?", answer = "thing " .. n }
+      out[#out + 1] = { id = "b" .. n, question = "What holds box " .. n .. "?", answer = "thing "
+        .. n }
     end
     return out
   end
-  support.write_splits(folder .. "/data", { train = items(1, 4), val = items(5, 8), test = items(9, 11) })
+  support.write_splits(folder .. "/data",
+    { train = items(1, 4), val = items(5, 8), test = items(9, 11) })
   return folder
 end
 
@@ -71,13 +73,16 @@ function M.drive(folder, options)
   for name, value in pairs(options) do all[name] = value end
   all.args = { "experiment.lua", table.unpack(options.args or {}) }
   support.write(own .. "/options.json", json.encode(all))
-  local done = M.run({ "lua", file.absolute "tests/lua/drive.lua", own .. "/options.json", own .. "/result.json" },
+  local done = M.run({ "lua", file.absolute "tests/lua/drive.lua", own .. "/options.json", own
+    .. "/result.json" },
     { before = "cd " .. quote(here) .. " &&" })
   local text = file.read(own .. "/result.json")
   local result = text and json.decode(text) or { ok = false }
   result.signal, result.asked = done.signal, {}
-  if not text and not done.signal then error("the driver ended without a result: " .. done.err, 2) end
-  for slot in (file.read(all.log) or ""):gmatch "[^\n]+" do result.asked[#result.asked + 1] = slot end
+  if not text and not done.signal then error("the driver ended without a result: " .. done.err,
+    2) end
+  for slot in (file.read(all.log)
+    or ""):gmatch "[^\n]+" do result.asked[#result.asked + 1] = slot end
   return result
 end
 

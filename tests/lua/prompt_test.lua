@@ -10,7 +10,8 @@ local support = test.support "tests/lua/support.lua"
 local function folder_with(prompts)
   local folder = support.folder()
   assert(file.mkdir(folder .. "/prompts"))
-  for name, text in pairs(prompts) do support.write(folder .. "/prompts/" .. name .. ".md", text) end
+  for name, text in pairs(prompts) do support.write(folder .. "/prompts/" .. name .. ".md",
+    text) end
   return folder
 end
 
@@ -23,7 +24,8 @@ local ROLLOUT <const> = text(BOTH, "Use {{skill}}.\n=== user ===\n{{question}}\n
 
 test("a prompt has a system and a user message", function(t)
   local folder = folder_with { rollout = ROLLOUT }
-  t.equal(prompt.render("rollout", { skill = "S", question = "Q" }, { folder }), { system = "Use S.", user = "Q" })
+  t.equal(prompt.render("rollout", { skill = "S", question = "Q" }, { folder }),
+    { system = "Use S.", user = "Q" })
 end)
 
 test("without a user line the whole prompt is the user's", function(t)
@@ -32,7 +34,8 @@ test("without a user line the whole prompt is the user's", function(t)
 end)
 
 test("a block goes when its input is empty", function(t)
-  local folder = folder_with { block = text("  notes: n\n", "a\n{{#notes}}\nNotes: {{notes}}\n{{/notes}}\nb\n") }
+  local folder = folder_with { block = text("  notes: n\n",
+    "a\n{{#notes}}\nNotes: {{notes}}\n{{/notes}}\nb\n") }
   t.equal(prompt.render("block", { notes = "" }, { folder }).user, "a\nb")
   t.equal(prompt.render("block", { notes = "N" }, { folder }).user, "a\nNotes: N\nb")
 end)
@@ -61,12 +64,14 @@ test("an unknown input is an error with the nearest name", function(t)
   local err = t.raises(function()
     prompt.render("rollout", { skill = "S", question = "Q", questions = "Q" }, { folder })
   end)
-  t.equal({ err.message, err.hint }, { "prompt 'rollout' has no input 'questions'", "did you mean 'question'?" })
+  t.equal({ err.message, err.hint },
+    { "prompt 'rollout' has no input 'questions'", "did you mean 'question'?" })
 end)
 
 test("an input that is no text is an error", function(t)
   local folder = folder_with { rollout = ROLLOUT }
-  local err = t.raises(function() prompt.render("rollout", { skill = "S", question = {} }, { folder }) end)
+  local err = t.raises(function() prompt.render("rollout", { skill = "S", question = {} },
+    { folder }) end)
   t.ok(err.message:find("must be text, a number or a skill, got table", 1, true), err.message)
 end)
 
@@ -82,7 +87,8 @@ end)
 test("the first folder that has a prompt is used", function(t)
   local mine = folder_with { rollout = text(BOTH, "Mine: {{skill}} {{question}}\n") }
   local shipped = folder_with { rollout = ROLLOUT }
-  t.equal(prompt.render("rollout", { skill = "S", question = "Q" }, { mine, shipped }).user, "Mine: S Q")
+  t.equal(prompt.render("rollout", { skill = "S", question = "Q" }, { mine, shipped }).user,
+    "Mine: S Q")
 end)
 
 test("an override may use fewer inputs, but the caller still gives all", function(t)
@@ -95,7 +101,8 @@ end)
 test("an override that uses other inputs is refused with those it may use", function(t)
   local mine = folder_with { rollout = text("  mood: m\n", "{{mood}}\n") }
   local shipped = folder_with { rollout = ROLLOUT }
-  local err = t.raises(function() prompt.render("rollout", { skill = "S", question = "Q" }, { mine, shipped }) end)
+  local err = t.raises(function() prompt.render("rollout", { skill = "S", question = "Q" },
+    { mine, shipped }) end)
   t.equal({ err.kind, err.hint }, { "config", "it may use: question, skill" })
   t.ok(err.message:find("input 'mood'", 1, true), err.message)
 end)
@@ -126,5 +133,6 @@ test("a prompt is one of the run's sources, once", function(t)
   prompt.render("rollout", { skill = "S", question = "Q" }, { folder })
   prompt.render("rollout", { skill = "S", question = "Q" }, { folder })
   t.equal(#loader.sources(), before + 1)
-  t.equal(loader.sources()[before + 1], { path = folder .. "/prompts/rollout.md", text = ROLLOUT, world = "user" })
+  t.equal(loader.sources()[before + 1],
+    { path = folder .. "/prompts/rollout.md", text = ROLLOUT, world = "user" })
 end)

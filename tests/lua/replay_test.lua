@@ -140,7 +140,8 @@ end)
 
 test("a changed decision is found by its slot and name", function(t)
   local path = finished()
-  rewrite(path, first_row("decision", "steps/step_0001", function(row) row.data = ("0"):rep(64) end))
+  rewrite(path, first_row("decision", "steps/step_0001",
+    function(row) row.data = ("0"):rep(64) end))
   local done = replay(path, "--verify")
   t.equal(done.code, 6)
   t.ok(done.err:find("steps/step_0001/", 1, true) and done.err:find("on record", 1, true), done.err)
@@ -225,14 +226,16 @@ end)
 test("a program that reads the clock before its first call is the same when run again", function(t)
   local path = finished(function(folder)
     replace(folder .. "/prompts/rollout.md", "{{skill}}", "{{skill}}\nIt is now ...")
-    replace(folder .. "/driven.lua", "question = item.question", "question = item.question .. os.time()")
+    replace(folder .. "/driven.lua", "question = item.question",
+      "question = item.question .. os.time()")
   end)
   t.equal(replay(path, "--verify").code, 0)
 end)
 
 test("the clock of a run does not depend on how many items are at work", function(t)
   local _, folder = finished(function(folder)
-    replace(folder .. "/driven.lua", "question = item.question", "question = item.question .. os.clock()")
+    replace(folder .. "/driven.lua", "question = item.question",
+      "question = item.question .. os.clock()")
   end, { args = { "env.workers=1" } })
   t.equal(#process.drive(folder, { args = { "env.workers=24" } }).asked, 0)
 end)

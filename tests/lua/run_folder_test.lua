@@ -121,7 +121,8 @@ test("a skill that is no UTF-8 is refused before anything is asked or written", 
   local folder = process.program()
   support.write(folder .. "/skill.md", "# Box\xff\n")
   local r = drive(folder)
-  t.equal({ r.ok, r.err.kind, #r.asked, (file.kind(folder .. "/outputs")) }, { false, "data", 0, "none" })
+  t.equal({ r.ok, r.err.kind, #r.asked, (file.kind(folder .. "/outputs")) },
+    { false, "data", 0, "none" })
 end)
 
 --------------------------------------------------------------------------- forks
@@ -139,7 +140,8 @@ end
 test("a changed key starts a fork that pays only for what is new", function(t)
   local r = forked(t, function() end, { args = { "train.num_epochs=2" } })
   for _, slot in ipairs(r.asked) do
-    t.ok(slot:find "step_0003" or slot:find "step_0004" or slot:find "step_0002" or slot:find "test_eval", slot)
+    t.ok(slot:find "step_0003" or slot:find "step_0004" or slot:find "step_0002"
+      or slot:find "test_eval", slot)
   end
   t.equal(r.notes[1], "changed: train.num_epochs: 1 -> 2")
 end)
@@ -186,6 +188,22 @@ test("a fork of a fork has everything that its parent had", function(t)
   t.equal({ r.mode, r.path:match "[^/]*$", #r.asked }, { "fork", "0003", 0 })
 end)
 
+test("the clock starts when the run was begun, in its forks too", function(t)
+  local before = os.time()
+  local folder = process.program()
+  replace(folder .. "/driven.lua", "local prompt =", "local began = os.time()\n    local prompt =")
+  replace(folder .. "/driven.lua", "hard = hard,", "hard = hard, began = began,")
+  run(folder)
+  run(folder, { args = { "train.num_epochs=2" } })
+  local function began(n)
+    local line = test.read(("%s/%s/selection_eval_baseline/results.jsonl"):format(outputs(folder),
+      n)):match "[^\n]+"
+    return json.decode(line).began
+  end
+  t.ok(began "0001" >= before and began "0001" <= os.time(), began "0001")
+  t.equal(began "0002", began "0001")
+end)
+
 test("an added item is the only one that is paid", function(t)
   local r = forked(t, function(folder)
     local path = folder .. "/data/test/items.json"
@@ -209,7 +227,8 @@ test("an explicit out_root refuses changed keys and data with a list", function(
   local folder = process.program()
   run(folder, { args = { "env.out_root=here" } })
   replace(folder .. "/data/val/items.json", "box 5?", "box 50?")
-  local r = drive(folder, { args = { "env.out_root=here", "optimizer.learning_rate=6", "train.seed=4",
+  local r = drive(folder, { args = { "env.out_root=here", "optimizer.learning_rate=6",
+    "train.seed=4",
     "optimizer.min_learning_rate=2" } })
   t.equal({ r.ok, r.err.kind, #r.asked }, { false, "io", 0 })
   for _, piece in ipairs { "optimizer.learning_rate: 4 -> 6", "train.seed: 3 -> 4", "data: val" } do
@@ -294,7 +313,8 @@ test("a run killed at any call and started again ends the same and pays once", f
     local killed = drive(folder, { kill_at = at, args = { "env.workers=1" } })
     t.equal(killed.signal, true, "killed at " .. at)
     local r = run(folder, { args = { "env.workers=1" } })
-    t.equal({ at, #killed.asked + #r.asked, r.path }, { at, CALLS + 1, "outputs/" .. folder:match "[^/]*$" .. "/0001" })
+    t.equal({ at, #killed.asked + #r.asked, r.path },
+      { at, CALLS + 1, "outputs/" .. folder:match "[^/]*$" .. "/0001" })
     local got = files(outputs(folder) .. "/0001")
     for name, text in pairs(got) do
       got[name] = text:gsub(folder:match "[^/]*$", whole:match "[^/]*$")
@@ -326,7 +346,8 @@ test("zero scores are scores, before and after a restart", function(t)
   local first = run(folder, { zero = true })
   local path = outputs(folder) .. "/0001/runtime_state.json"
   local state = json.decode(test.read(path))
-  for _, field in ipairs { "current_score", "best_score", "best_step", "best_origin", "best_skill_path" } do
+  for _, field in ipairs { "current_score", "best_score", "best_step", "best_origin",
+    "best_skill_path" } do
     t.equal(state[field], case[field], field)
   end
   local again = run(folder, { zero = true })
@@ -359,7 +380,8 @@ test("damaged and missing derived files are made again by starting the run", fun
   run(folder)
   local path = outputs(folder) .. "/0001"
   local want = files(path)
-  support.write(path .. "/runtime_state.json", test.read "tests/cases/d11_runtime_state_truncated.json")
+  support.write(path .. "/runtime_state.json",
+    test.read "tests/cases/d11_runtime_state_truncated.json")
   support.write(path .. "/history.json", "")
   support.write(path .. "/test_eval/results.jsonl", test.read "tests/cases/d07_torn_tail.jsonl")
   assert(file.remove(path .. "/best_skill.md"))
@@ -381,7 +403,8 @@ end)
 test("the card lists what user code read from outside", function(t)
   local folder = process.program()
   support.write(folder .. "/notes.txt", "remember")
-  replace(folder .. "/driven.lua", "local prompt =", "io.open('notes.txt'):close()\n    local prompt =")
+  replace(folder .. "/driven.lua", "local prompt =",
+    "io.open('notes.txt'):close()\n    local prompt =")
   run(folder)
   local card = json.decode(test.read(outputs(folder) .. "/0001/run.json"))
   t.equal({ #card.inputs, card.inputs[1] and card.inputs[1].name }, { 1, "notes.txt" })

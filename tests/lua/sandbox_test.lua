@@ -217,7 +217,8 @@ test("what would touch the system raises with words", function(t)
 end)
 
 test("debug, coroutine, package and collectgarbage are not defined", function(t)
-  for _, name in ipairs { "debug", "coroutine", "package", "collectgarbage", "dofile", "loadfile" } do
+  for _, name in ipairs { "debug", "coroutine", "package", "collectgarbage", "dofile",
+    "loadfile" } do
     t.raises(module("return function() return " .. name .. " end"),
       ("global '%s' is not defined here"):format(name))
   end
@@ -233,11 +234,13 @@ test("setmetatable refuses finalizers and weak tables", function(t)
 end)
 
 test("a global that is not defined raises when read", function(t)
-  t.raises(module "return function() return not_defined end", "global 'not_defined' is not defined here")
+  t.raises(module "return function() return not_defined end",
+    "global 'not_defined' is not defined here")
 end)
 
 test("assignment to a global raises", function(t)
-  t.raises(module "return function() forgotten = 1 end", "assignment to global 'forgotten' (write `local`)")
+  t.raises(module "return function() forgotten = 1 end",
+    "assignment to global 'forgotten' (write `local`)")
 end)
 
 test("a function declared without local raises when the module loads", function(t)
@@ -249,7 +252,8 @@ test("the strictness of globals cannot be taken off", function(t)
 end)
 
 test("a global cannot be made behind the strictness", function(t)
-  t.raises(module "return function() rawset(_G, 'hidden_state', 1) end", "assignment to global 'hidden_state'")
+  t.raises(module "return function() rawset(_G, 'hidden_state', 1) end",
+    "assignment to global 'hidden_state'")
 end)
 
 test("load gets the user's world", function(t)
@@ -288,7 +292,8 @@ end
 
 test("pcall lets weather, cancelled and budget through", function(t)
   local catch = protected "pcall"
-  for _, kind in ipairs { "network", "timeout", "rate_limit", "server", "parse", "process", "sandbox",
+  for _, kind in ipairs { "network", "timeout", "rate_limit", "server", "parse", "process",
+    "sandbox",
     "cancelled", "budget" } do
     t.equal(t.raises(function() catch(function() error(weather(kind)) end) end).kind, kind)
   end
@@ -312,13 +317,15 @@ test("xpcall hands a fault of the environment to its handler", function(t)
 end)
 
 test("pcall catches a parse error of the environment's own reading", function(t)
-  local _, ok, err = protected "pcall"(function() error({ kind = "parse", message = "no JSON" }) end)
+  local _, ok, err = protected "pcall"(function() error({ kind = "parse",
+    message = "no JSON" }) end)
   t.equal({ ok, err.kind }, { false, "parse" })
 end)
 
 test("pcall lets through what ends the whole run", function(t)
   local catch = protected "pcall"
-  t.raises(function() catch(function() error { kind = "auth", message = "m", fatal = true } end) end)
+  t.raises(function() catch(function() error { kind = "auth", message = "m",
+    fatal = true } end) end)
   t.raises(function() catch(function() error { kind = "io", message = "m", at_end = true } end) end)
 end)
 

@@ -46,7 +46,8 @@ function M.place(script, more)
   if place.kind ~= "rollout" then place.item = nil end
   local recorded = {}
   place.run = {
-    effects = effect.new { journal = assert(journal.open()) }, tally = function() end, recorded = recorded,
+    effects = effect.new { journal = assert(journal.open()) }, tally = function() end,
+      recorded = recorded,
     log = function(event) place.logged[#place.logged + 1] = event end,
     record = function(name, value) recorded[#recorded + 1] = { name = name, value = value } end,
     endpoint = function(role) return endpoint(place, role) end,

@@ -41,7 +41,8 @@ end)
 
 test("is_skill and text tell values from texts", function(t)
   local skill = skill_of.new "a"
-  t.equal({ skill_of.is_skill(skill), skill_of.is_skill "a", skill_of.is_skill {}, skill_of.is_skill(nil) },
+  t.equal({ skill_of.is_skill(skill), skill_of.is_skill "a", skill_of.is_skill {},
+    skill_of.is_skill(nil) },
     { true, false, false, false })
   t.equal({ skill_of.text(skill), skill_of.text "b" }, { "a", "b" })
 end)

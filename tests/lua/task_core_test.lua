@@ -108,7 +108,8 @@ test("core.locals are the task's own, core.parent_locals those above", function(
   apart(function()
     core.locals().name = "upper"
     task.scope("child", function()
-      t.equal({ core.locals().name, core.parent_locals().name, core.parent_locals(1).name }, { nil, "upper", "upper" })
+      t.equal({ core.locals().name, core.parent_locals().name, core.parent_locals(1).name },
+        { nil, "upper", "upper" })
       task.scope("grandchild", function() t.equal(core.parent_locals(2).name, "upper") end)
     end)
     t.equal(core.parent_locals(1000), nil)

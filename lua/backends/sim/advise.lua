@@ -10,6 +10,11 @@ local M = {}
 local GENERAL <const> = "- Take the value whose label fits the question, and give it in the "
   .. "form the document states."
 
+local COSTLY <const> =
+  "- The last changes cost solved tasks: mend a rule rather than replace it."
+local HELD <const> =
+  "- Rules that state a form and show an example held; go on with such rules."
+
 --- What stands between two headings.
 local function section(user, heading, ...)
   local _, from = user:find("## " .. heading .. "\n\n", 1, true)
@@ -57,8 +62,7 @@ end
 ---@param user string the request's user message
 ---@return string
 function M.memory(user)
-  local lesson = is_worse(user) and "- The last changes cost solved tasks: mend a rule rather than replace it."
-    or "- Rules that state a form and show an example held; go on with such rules."
+  local lesson = is_worse(user) and COSTLY or HELD
   return json.encode({ reasoning = counts(user), meta_skill_content = lesson },
     { keys = { "reasoning" } })
 end
@@ -82,7 +86,7 @@ end
 function M.notes(user)
   local out, seen = json.array {}, {}
   for note in user:gmatch "\n%d+%. ([^\n]+)" do
-    local key = text.casefold(note):gsub("[^%w]+", " ")
+    local key = text.casefold(note):gsub("[^%w]+", "")
     if not seen[key] then seen[key], out[#out + 1] = true, note end
   end
   return json.encode { appendix_notes = out }

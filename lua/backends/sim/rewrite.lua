@@ -7,7 +7,8 @@ local merge = require "backends.sim.merge"
 local M = {}
 
 local SUGGESTION_KEYS <const> = { "type", "title", "motivation", "instruction", "priority_hint" }
-local STATE <const>, REPLACE <const> = "State this rule: ", "Put a rule in the place of another: "
+local STATE <const> = "State this rule: "
+local REPLACE <const> = "Put a rule in the place of another: "
 local NEXT <const> = { "Budget", "Earlier steps", "What earlier epochs", "Failed tasks",
   "Solved tasks", "To merge", "Suggestions" }
 
@@ -17,7 +18,7 @@ local function document_in(user)
   if not from then return "" end
   local to = #user + 1
   for _, heading in ipairs(NEXT) do
-    to = math.min(to, user:find("\n\n## " .. heading, from, true) or user:find("\n## " .. heading, from, true) or to)
+    to = math.min(to, user:find("\n\n## " .. heading, from, true) or to)
   end
   return user:sub(from + 1, to - 1)
 end
@@ -53,7 +54,8 @@ local function edit_of(suggestion)
     local both = json.decode(said:sub(#REPLACE + 1)) or { "", "" }
     edit.op, edit.target, edit.content = "replace", both[1], both[2]
   else
-    edit.op, edit.content = "append", said:sub(1, #STATE) == STATE and said:sub(#STATE + 1) or said
+    local is_rule = said:sub(1, #STATE) == STATE
+    edit.op, edit.content = "append", is_rule and said:sub(#STATE + 1) or said
   end
   return edit
 end
@@ -150,14 +152,16 @@ function M.merge_documents(user)
       first = first or one
       local lines = new_lines(one.new_skill or "", first.new_skill)
       if #lines > 0 then
-        first.new_skill = first.new_skill:gsub("%s*$", "") .. "\n\n" .. table.concat(lines, "\n") .. "\n"
+        first.new_skill = ("%s\n\n%s\n")
+          :format((first.new_skill:gsub("%s*$", "")), table.concat(lines, "\n"))
         n = n + #lines
       end
     end
   end
   local out = json.array {}
   if first then
-    out[1] = candidate(first.new_skill, n, { support_count = support, source_type = first.source_type })
+    first.support_count = support
+    out[1] = candidate(first.new_skill, n, first)
   end
   return json.encode({ reasoning = "The documents were put together.", skill_candidates = out },
     { indent = true, keys = { "reasoning" } })

@@ -1,0 +1,75 @@
+--- Notes at the end of the skill: whose are taken, and how they become fewer.
+local appendix = require "skillopt.appendix"
+local loader = require "skillopt.loader"
+local patch = require "skillopt.patch"
+local policy = require "skillopt.policy"
+local prompt = require "skillopt.prompt"
+local skill = require "skillopt.skill"
+local test = require "skillopt.test"
+
+local FOLDER <const> = loader.home .. "/lua/policies/appendix"
+
+local function skill_aware(source, threshold)
+  return policy.instance(loader.user_file(FOLDER .. "/skill_aware.lua"),
+    { source = source, threshold = threshold or 0 }, { name = "skill_aware" })
+end
+
+test("notes of a reply are texts, objects with a text, or one text", function(t)
+  t.equal(appendix.notes_in { " a ", { note = "b" }, { content = "c" }, 5, "  ", { other = "d" } },
+    { "a", "b", "c" })
+  t.equal(appendix.notes_in "one", { "one" })
+  t.equal(appendix.notes_in(nil), {})
+end)
+
+local RAWS <const> = { { source_type = "failure", appendix_notes = { "f" } },
+  { source_type = "success", appendix_notes = { "s" } }, { source_type = "failure" } }
+
+test("notes are taken from both sides or from failures alone", function(t)
+  local both, failures = skill_aware "both", skill_aware "failure_only"
+  t.equal(both.run(RAWS, nil, both.opt), { "f", "s" })
+  t.equal(failures.run(RAWS, nil, failures.opt), { "f" })
+end)
+
+test("a note that quotes something hidden is not taken", function(t)
+  local facts = { batch_size = 1, source_type = "failure", budget = 1, has_notes = true,
+    hidden = { pieces = {}, whole = { "task-0001" } } }
+  local reply = patch.empty ""
+  reply.appendix_notes = { "as in task-0001", "read twice" }
+  t.equal(patch.raw(reply, facts).appendix_notes, { "read twice" })
+  facts.has_notes = nil
+  t.equal(patch.raw(reply, facts).appendix_notes, nil)
+end)
+
+local function asking(reply)
+  local ctx = { asked = 0 }
+  function ctx:ask(options)
+    self.asked, self.options = self.asked + 1, options
+    self.filled = prompt.render(options.prompt, options.inputs, { FOLDER })
+    return options.check(reply) and reply or nil
+  end
+  return ctx
+end
+
+test("above the threshold the notes are made fewer by one call", function(t)
+  local one, ctx = skill_aware("both", 2), asking { appendix_notes = { "a and b", "A and b." } }
+  t.equal(one.compact({ "a", "b" }, ctx, one.opt), nil)
+  t.equal(ctx.asked, 0)
+  t.equal(one.compact({ "a", "b", "c" }, ctx, one.opt), { "a and b" })
+  t.equal({ ctx.options.stage, ctx.options.max_tokens }, { "appendix_consolidate", 4096 })
+  t.ok(ctx.filled.user:find("3. c", 1, true))
+end)
+
+test("a reply without notes keeps all, and a threshold of 0 asks nobody", function(t)
+  local one, ctx = skill_aware("both", 2), asking { appendix_notes = {} }
+  t.equal(one.compact({ "a", "b", "c" }, ctx, one.opt), nil)
+  local never = skill_aware("both", 0)
+  t.equal(never.compact({ "a", "b", "c" }, ctx, never.opt), nil)
+  t.equal(ctx.asked, 1)
+end)
+
+test("a place for notes is made once and says nothing", function(t)
+  local plain = skill.new "# A\n"
+  local made = appendix.prepared(plain)
+  t.ok(made.text ~= plain.text and made.key == plain.key)
+  t.equal(appendix.prepared(made).text, made.text)
+end)
