@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "host/modules.h"
+#include "host/order.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <lauxlib.h>
@@ -468,6 +469,10 @@ static bool load_provider(lua_State *L)
     luaL_openlibs(L);
     luaL_requiref(L, "rt.json", luaopen_rt_json, 0);
     luaL_requiref(L, "rt.digest", luaopen_rt_digest, 0);
+    luaL_requiref(L, "rt.rng", luaopen_rt_rng, 0);
+    luaL_requiref(L, "rt.text", luaopen_rt_text, 0);
+    luaL_requiref(L, "rt.document", luaopen_rt_document, 0);
+    order_install(L);
     lua_settop(L, 0);
     if (!folder_of_stub(folder))
         return false;
