@@ -42,8 +42,15 @@ local Limit = {}
 ---@return rt.limit.Entry
 function Limit:enter(tokens) end
 
+---@class rt.limit.view
+---@field in_flight integer
+---@field window integer most calls at once now
+---@field waiting integer
+---@field is_alone boolean no call has succeeded yet
+---@field paused_s number 0: not paused
+
 --- How it stands, for display.
----@return {in_flight: integer, window: integer, waiting: integer, is_alone: boolean, paused_s: number}
+---@return rt.limit.view
 function Limit:view() end
 
 ---@class rt.limit.Entry

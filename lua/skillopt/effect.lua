@@ -60,7 +60,14 @@ function Plane:start()
   self.is_up = true
 end
 
+--- Keep a place in the limit until the answer is stored.
+function Plane:keep(entry, outcome)
+  self.entry, self.outcome = entry, outcome
+end
+
 function Plane:stop()
+  if self.entry then self.entry:leave(self.outcome) end
+  self.entry = nil
   if self.is_up then flow.flight(-1) end
   self.is_up = false
 end
@@ -196,7 +203,8 @@ end
 --- Perform an effect. `ask(plane, count)` waits and returns `{value, usage?}` (plain JSON
 --- data), with `bodies` that the answer stands on where there are any, and is called only
 --- when no answer is stored; what it raises is stored nowhere.
---- It calls plane:start() when it sends and plane:stop() when it has to send again.
+--- It calls plane:start() when it sends, plane:stop() when it has to send again, and hands
+--- the place its answer has in a limit to plane:keep().
 ---@async
 ---@param effects skillopt.Effects
 ---@param digest string of the logical request

@@ -100,17 +100,41 @@ local function outcome_of(reply, err)
   return { outcome = outcome, retry_after_s = err.retry_after_s, limits = err.limits }
 end
 
---- One attempt with a place in the limit. Nothing new is sent once an interrupt came.
+-- A place in the limit, given back at the end unless it was handed on.
+local Place = {}
+Place.__index = Place
+
+--- An error or a cancelled call says nothing about the server.
+function Place:__close()
+  if self.entry then self.entry:leave { outcome = "neutral" } end
+end
+
+--- Give it back, with how the call ended (rt.limit).
+---@param outcome table
+function Place:leave(outcome)
+  self.entry:leave(outcome)
+  self.entry = nil
+end
+
+--- One attempt with a place in the limit. Nothing new is sent once an interrupt came. An
+--- answer keeps its place until it is stored, so that a crash costs no more calls than the
+--- limit has places.
 ---@async
 local function send(self, request, options)
-  local entry <close> = self.known.limit:enter()
+  local place <close> = setmetatable({ entry = self.known.limit:enter() }, Place)
   if flow.is_stopping() then
-    entry:leave { outcome = "unused" }
+    place:leave { outcome = "unused" }
     flow.hold()
   end
   options.plane:start()
   local reply, err = attempt(self, request, options.timeout_s or self.settings.timeout_s)
-  entry:leave(outcome_of(reply, err))
+  local outcome = outcome_of(reply, err)
+  if outcome.outcome == "ok" then
+    options.plane:keep(place.entry, outcome)
+    place.entry = nil
+  else
+    place:leave(outcome)
+  end
   return reply, err
 end
 

@@ -121,8 +121,9 @@ end)
 
 test("what the check function refuses is sent back with its words", function(t)
   local p = place { '{"edits": 5}', '{"edits": [1]}' }
-  local value = ask(p, { check = function(v) return type(v.edits) == "table",
-    "edits is no list" end })
+  local value = ask(p, { check = function(v)
+    return type(v.edits) == "table", "edits is no list"
+  end })
   t.equal(value, { edits = { 1 } })
   local messages = scene.messages(p.sent[2])
   t.ok(messages[#messages]:find("edits is no list", 1, true), messages[#messages])

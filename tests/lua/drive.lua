@@ -90,8 +90,9 @@ local function go()
 end
 
 local ok, result = xpcall(go, function(err)
-  if type(err) == "table" then return { kind = err.kind, message = err.message,
-    hint = err.hint } end
+  if type(err) == "table" then
+    return { kind = err.kind, message = err.message, hint = err.hint }
+  end
   return { kind = "raised", message = debug.traceback(tostring(err)) }
 end)
 assert(file.write(result_path, json.encode {

@@ -76,8 +76,8 @@ both("an inserted call leaves the answers of the others valid", function(t, open
   end)
   local got = { at("insert", function()
     local effects = effect.new { journal = j }
-    return answer(effects, ask, first), answer(effects, ask, ("c"):rep(64)), answer(effects, ask,
-      second)
+    return answer(effects, ask, first), answer(effects, ask, ("c"):rep(64)),
+      answer(effects, ask, second)
   end) }
   t.equal({ got, calls() }, { { "reply 1", "reply 3", "reply 2" }, 3 })
 end)
@@ -94,7 +94,9 @@ test("an answer is on disk before the program sees it", function(t)
   local killed = process.lua(([[
     local effect, journal = require "skillopt.effect", require "rt.journal"
     local j = assert(journal.open "%s")
-    effect.perform(effect.new { journal = j }, "digest", function() return { value = { text = "paid" } } end)
+    effect.perform(effect.new { journal = j }, "digest", function()
+      return { value = { text = "paid" } }
+    end)
     os.execute "kill -9 $PPID"
   ]]):format(path))
   t.equal(killed.signal, true)
@@ -125,8 +127,8 @@ end)
 both("a replay raises where the journal has no answer and asks nobody", function(t, open)
   local j <close> = open()
   local ask, calls = asker()
-  local err = t.raises(function() at("missing", answer,
-    effect.new { journal = j, is_replay = true }, ask) end)
+  local effects = effect.new { journal = j, is_replay = true }
+  local err = t.raises(function() at("missing", answer, effects, ask) end)
   t.equal({ err.kind, err.at_end, calls() }, { "io", true, 0 })
   t.ok(err.message:find("missing", 1, true), err.message)
 end)
@@ -281,8 +283,8 @@ test("a live run and its replay see the same value", function(t)
       big = 2 ^ 53 } }
   end
   local live = at("same", effect.perform, effects, DIGEST, ask)
-  local stored = at("same", effect.perform, effect.new { journal = j, is_replay = true }, DIGEST,
-    ask)
+  local replayed = effect.new { journal = j, is_replay = true }
+  local stored = at("same", effect.perform, replayed, DIGEST, ask)
   t.equal(live, stored)
 end)
 
@@ -351,6 +353,20 @@ test("a call counts as in flight from sending to storing", function(t)
     return { value = {} }
   end)
   t.equal({ during, flow.flights() }, { before + 1, before })
+end)
+
+test("an answer keeps its place in the limit until it is stored", function(t)
+  local j <close> = assert(journal.open())
+  local left = {}
+  local place = { leave = function(_, outcome)
+    left[#left + 1] = { outcome, j:find("effect", "kept", DIGEST) ~= nil }
+  end }
+  at("kept", effect.perform, effect.new { journal = j }, DIGEST, function(plane)
+    plane:start()
+    plane:keep(place, "how it ended")
+    return { value = {} }
+  end)
+  t.equal(left, { { "how it ended", true } })
 end)
 
 test("a call that raises is no longer in flight", function(t)

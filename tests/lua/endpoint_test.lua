@@ -29,6 +29,12 @@ local function fault(kind, more)
   return err
 end
 
+--- The way of an answer to the journal: here it is stored as soon as it came.
+local function new_plane()
+  return { start = function() end, stop = function() end,
+    keep = function(_, entry, outcome) entry:leave(outcome) end }
+end
+
 --- An endpoint that goes through a script of replies and errors; the last one stays. It
 --- notes the request bodies and the log.
 local function scripted(script, options)
@@ -53,15 +59,14 @@ local function scripted(script, options)
   local settings = { max_in_flight = 8 }
   for k, v in pairs(options.settings or {}) do settings[k] = v end
   local endpoint = endpoint_of.new { role = options.role or "target", backend = backend,
-    model = "m",
-    settings = settings, log = function(event) log[#log + 1] = event end, shared = options.shared
-      or {} }
+    model = "m", settings = settings, shared = options.shared or {},
+    log = function(event) log[#log + 1] = event end }
   return endpoint, sent, log
 end
 
 local function ask(endpoint, request)
   return endpoint:ask(request or {},
-    { count = 1, plane = { start = function() end, stop = function() end } })
+    { count = 1, plane = new_plane() })
 end
 
 --- An endpoint that has answered once, so that a failing call is nothing special.
@@ -176,7 +181,7 @@ test("weather that is given up is marked as weather", function(t)
   t.equal({ err.kind, err.weather, task.is_uncatchable(err) }, { "server", true, true })
 end)
 
-test("output that stays unreadable cannot be caught as if it were the user's parse error", function(t)
+test("output that stays unreadable cannot be caught like a parse error", function(t)
   local endpoint = known { fault "parse" }
   local err = t.raises(function() without_sleep(function() ask(endpoint) end) end)
   t.ok(task.is_uncatchable(err))
@@ -342,7 +347,7 @@ test("the seed is one of slot and count, for servers that take one", function(t)
     return "body"
   end })
   endpoint.backend.sends_seed = true
-  local plane = { start = function() end, stop = function() end }
+  local plane = new_plane()
   for _, count in ipairs { 1, 2, 1 } do endpoint:ask({}, { count = count, plane = plane }) end
   t.ok(math.type(seeds[1]) == "integer" and seeds[1] ~= seeds[2] and seeds[1] == seeds[3])
 end)

@@ -50,8 +50,9 @@ end)
 
 test("refused, filtered, too long and cut replies are no_answer", function(t)
   for _, kind in ipairs { "refused", "filtered", "too_long", "truncated" } do
-    local run = bench.run { env = { rollout = function() error({ kind = kind, message = "m" },
-      0) end } }
+    local run = bench.run { env = { rollout = function()
+      error({ kind = kind, message = "m" }, 0)
+    end } }
     t.equal(bench.evaluate(run, bench.items(2)):state "q1", "no_answer", kind)
   end
 end)
@@ -212,15 +213,17 @@ end)
 test("a policy cannot go on after an evaluation that measured nothing", function(t)
   local run = bench.run { env = { rollout = function() error("bug", 0) end } }
   t.raises(function()
-    bench.at(run, function(ctx) return ctx:try(function() return ctx:evaluate("s",
-      bench.items(3)) end) end)
+    bench.at(run, function(ctx)
+      return ctx:try(function() return ctx:evaluate("s", bench.items(3)) end)
+    end)
   end)
 end)
 
 test("cancelled and budget end the run, not the item", function(t)
   for _, kind in ipairs { "cancelled", "budget" } do
-    local run = bench.run { env = { rollout = function() error({ kind = kind, message = "stop" },
-      0) end } }
+    local run = bench.run { env = { rollout = function()
+      error({ kind = kind, message = "stop" }, 0)
+    end } }
     t.equal(t.raises(function() bench.evaluate(run, bench.items(2)) end).kind, kind)
   end
 end)
@@ -400,8 +403,7 @@ local function evaluated(workers)
       end, { label = "parts" })
       if item.number == 9 then error(bench.weather(), 0) end
       if item.number % 10 == 0 then ctx:no_answer "nothing to say" end
-      return { hard = item.number % 2, soft = 0.1 * (item.number % 10), draw = math.random
-        and ctx.rng:random(),
+      return { hard = item.number % 2, soft = 0.1 * (item.number % 10), draw = ctx.rng:random(),
         answer = first.text .. both[1] .. both[2] }
     end,
     feedback = function(item) return "expected " .. item.id end,
@@ -473,10 +475,12 @@ test("results.jsonl has a row an item in item order, fields in their order", fun
     return { hard = 1, soft = 0.5, answer = "a" .. item.number, extra = { 1 } }
   end } }, bench.items(2))
   t.equal(test.read(path .. "/results.jsonl"),
-    [[{"id": "q1", "state": "ok", "hard": 1, "soft": 0.5, "task_type": "inline", "fail_reason": "", ]]
-    .. [["predicted_answer": "a1", "n_turns": 0, "answer": "a1", "extra": [1]}]] .. "\n"
-    .. [[{"id": "q2", "state": "ok", "hard": 1, "soft": 0.5, "task_type": "inline", "fail_reason": "", ]]
-    .. [["predicted_answer": "a2", "n_turns": 0, "answer": "a2", "extra": [1]}]] .. "\n")
+    [[{"id": "q1", "state": "ok", "hard": 1, "soft": 0.5, "task_type": "inline", ]]
+    .. [["fail_reason": "", "predicted_answer": "a1", "n_turns": 0, "answer": "a1", ]]
+    .. '"extra": [1]}\n'
+    .. [[{"id": "q2", "state": "ok", "hard": 1, "soft": 0.5, "task_type": "inline", ]]
+    .. [["fail_reason": "", "predicted_answer": "a2", "n_turns": 0, "answer": "a2", ]]
+    .. '"extra": [1]}\n')
 end)
 
 test("soft is hard when a rollout gives none", function(t)
@@ -582,8 +586,9 @@ test("events tell the final states in item order", function(t)
     run.flush_events()
   end)
   local seen = {}
-  for i, row in ipairs(bench.rows(path
-    .. "/events.jsonl")) do seen[i] = row.slot .. " " .. row.state end
+  for i, row in ipairs(bench.rows(path .. "/events.jsonl")) do
+    seen[i] = row.slot .. " " .. row.state
+  end
   t.equal(seen, { "eval/q1 ok", "eval/q2 failed", "eval/q3 ok" })
 end)
 

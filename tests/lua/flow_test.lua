@@ -56,7 +56,7 @@ test("flow.flight counts what is on the way for flow.flights", function(t)
   t.equal({ during - before, flow.flights() - before }, { 2, 0 })
 end)
 
-test("deferred tasks go on one by one, in an order that the seed of flow.disorder draws", function(t)
+test("flow.defer: tasks go on one by one, as the seed of flow.disorder draws", function(t)
   local function order(seed)
     local out = {}
     flow.disorder(seed)
@@ -99,7 +99,7 @@ test("an interrupt with nothing on the way ends the program as cancelled", funct
   t.equal({ done.code, done.out }, { 130, "" })
 end)
 
-test("flow.is_stopping says that an interrupt came, and what is in flight is waited for", function(t)
+test("flow.is_stopping tells of an interrupt; what is in flight is waited for", function(t)
   local done = process.lua(READY .. [[
     flow.flight(1)
     interrupt()

@@ -157,7 +157,8 @@ local acts = loader.user_file((function()
 end)())
 
 local function frozen()
-  local folder = tree { ["frozen.lua"] = "return { list = { 2, 1, 3 }, deep = { deeper = { value = 1 } } }" }
+  local folder = tree { ["frozen.lua"] =
+    "return { list = { 2, 1, 3 }, deep = { deeper = { value = 1 } } }" }
   return load_in(folder, "frozen.lua")
 end
 

@@ -59,7 +59,9 @@ end)
 
 test("a lock left by a process that was killed is given, with a note", function(t)
   local path = file.absolute(fresh())
-  process.lua(('local held = require("rt.lock").acquire "%s"\nos.execute "kill -9 $PPID"\nreturn held'):format(path))
+  process.lua(([[local held = require("rt.lock").acquire "%s"
+    os.execute "kill -9 $PPID"
+    return held]]):format(path))
   t.equal((file.kind(path)), "file")
   local held, note = lock.acquire(path)
   t.ok(held and note ~= "", "no note")

@@ -50,8 +50,8 @@ function M.program()
   local function items(first, last)
     local out = {}
     for n = first, last do
-      out[#out + 1] = { id = "b" .. n, question = "What holds box " .. n .. "?", answer = "thing "
-        .. n }
+      out[#out + 1] = { id = "b" .. n, question = "What holds box " .. n .. "?",
+        answer = "thing " .. n }
     end
     return out
   end
@@ -63,7 +63,7 @@ end
 --- `skillopt run experiment.lua` in the folder, with the scripted models of drive.lua, in a
 --- process of its own.
 ---@param folder string
----@param options {args: string[]?, go: table?, kill_at: integer?, down_from: integer?, zero: boolean?}?
+---@param options table? those of drive.lua but log; `args` are added to the file's name
 ---@return table result as drive.lua writes it, with `asked` (slots of the calls) and `signal`
 function M.drive(folder, options)
   options = options or {}
@@ -73,16 +73,18 @@ function M.drive(folder, options)
   for name, value in pairs(options) do all[name] = value end
   all.args = { "experiment.lua", table.unpack(options.args or {}) }
   support.write(own .. "/options.json", json.encode(all))
-  local done = M.run({ "lua", file.absolute "tests/lua/drive.lua", own .. "/options.json", own
-    .. "/result.json" },
+  local driver = file.absolute "tests/lua/drive.lua"
+  local done = M.run({ "lua", driver, own .. "/options.json", own .. "/result.json" },
     { before = "cd " .. quote(here) .. " &&" })
   local text = file.read(own .. "/result.json")
   local result = text and json.decode(text) or { ok = false }
   result.signal, result.asked = done.signal, {}
-  if not text and not done.signal then error("the driver ended without a result: " .. done.err,
-    2) end
-  for slot in (file.read(all.log)
-    or ""):gmatch "[^\n]+" do result.asked[#result.asked + 1] = slot end
+  if not text and not done.signal then
+    error("the driver ended without a result: " .. done.err, 2)
+  end
+  for slot in (file.read(all.log) or ""):gmatch "[^\n]+" do
+    result.asked[#result.asked + 1] = slot
+  end
   return result
 end
 

@@ -10,8 +10,9 @@ local support = test.support "tests/lua/support.lua"
 local function folder_with(prompts)
   local folder = support.folder()
   assert(file.mkdir(folder .. "/prompts"))
-  for name, text in pairs(prompts) do support.write(folder .. "/prompts/" .. name .. ".md",
-    text) end
+  for name, text in pairs(prompts) do
+    support.write(folder .. "/prompts/" .. name .. ".md", text)
+  end
   return folder
 end
 

@@ -36,7 +36,9 @@ end
 
 ------------------------------------------------------------------------- chance
 
-local draw = module "return function() return math.random(1, 1000000), math.random(), math.random(6) end"
+local draw = module [[return function()
+  return math.random(1, 1000000), math.random(), math.random(6)
+end]]
 
 test("math.random is the stream of seed and slot", function(t)
   with_seed(7, function()
@@ -88,7 +90,9 @@ end)
 
 --------------------------------------------------------------------------- clock
 
-local clock = module "return function() return os.time(), os.clock(), os.date('!%Y-%m-%d %H:%M:%S') end"
+local clock = module [[return function()
+  return os.time(), os.clock(), os.date "!%Y-%m-%d %H:%M:%S"
+end]]
 
 test("os.time, os.clock and os.date read the task's clock", function(t)
   local got = { at("clock/a", function()
@@ -172,7 +176,8 @@ test("a handle reads lines, numbers and counts of bytes", function(t)
   support.write(path, "12 0x1F\nrest\nend")
   local read = module [[return function(path)
     local f = io.open(path)
-    return f:read "n", f:read "n", f:read "l", f:read(2), f:read "L", f:read "l", f:read "l", f:read "a"
+    return f:read "n", f:read "n", f:read "l", f:read(2), f:read "L", f:read "l", f:read "l",
+      f:read "a"
   end]]
   t.equal({ read(path) }, { 12, 31, "", "re", "st\n", "end", nil, "" })
 end)
@@ -272,17 +277,21 @@ test("load takes text only, and only source", function(t)
 end)
 
 test("load runs in the world it is given", function(t)
-  local chunk = module "return function() return load('return answer', 'x', 't', { answer = 42 }) end"()
+  local chunk = module [[return function()
+    return load("return answer", "x", "t", { answer = 42 })
+  end]]()
   t.equal(chunk(), 42)
 end)
 
 ------------------------------------------------------------------------- errors
 
+local HANDLER <const> = ", function() return { kind = 'data', message = 'handled' } end"
+
 local function protected(kind)
   return module(([[return function(raise)
     local ok, err = %s(raise%s)
     return "caught", ok, err
-  end]]):format(kind, kind == "xpcall" and ", function(e) return { kind = 'data', message = 'handled' } end" or ""))
+  end]]):format(kind, kind == "xpcall" and HANDLER or ""))
 end
 
 --- An error as the runtime raises it after its retries.
@@ -330,7 +339,9 @@ test("pcall lets through what ends the whole run", function(t)
 end)
 
 test("a table that cannot be shown is printed without an address", function(t)
-  local show = module "return function() return tostring({}), tostring(print), ('%s'):format({}) end"
+  local show = module [[return function()
+    return tostring({}), tostring(print), ("%s"):format({})
+  end]]
   t.equal({ show() }, { "table", "function", "table" })
 end)
 

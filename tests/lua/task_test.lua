@@ -87,7 +87,8 @@ test("labels that lie within each other are refused, in either order", function(
     task.map({ 1 }, function() end, { label = "outer" })
     t.raises(function() task.scope("outer/1", function() end) end, "lie within each other")
     task.scope("deep/er", function() end)
-    t.raises(function() task.map({ 1 }, function() end, { label = "deep" }) end, "lie within each other")
+    t.raises(function() task.map({ 1 }, function() end, { label = "deep" }) end,
+      "lie within each other")
     task.scope("deep/est", function() end)
     task.scope("deep/er", function() end)
   end)
