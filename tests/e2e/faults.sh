@@ -22,6 +22,17 @@ run_http() { # run_http FOLDER: against the stub of this shard
     gradient.minibatch_size=2 model.calls_in_flight=$in_flight env.split_mode=ratio \
     env.data_path="$tmp/items.jsonl")
 }
+run_process() { # run_process FOLDER: items that start processes, against the stub
+  mkdir -p "$1"
+  (cd "$1" && OPENAI_COMPATIBLE_BASE_URL=$stub_url/v1 OPENAI_COMPATIBLE_API_KEY=a-key-of-the-test \
+    "$bin" run "$home/tests/e2e/faults/shell/experiment.lua" --quiet \
+    model.calls_in_flight=$in_flight env.data_path="$tmp/items.jsonl")
+}
+# The stub outlives the longest form on a slow machine; it also ends with this script.
+stub() { # stub NAME: its requests go to $tmp/NAME.log
+  stub_start "$build" --script tests/stub/scripts/qa.lua --key a-key-of-the-test --log "$tmp/$1.log" \
+    --max-seconds 20000
+}
 i=0
 while [ $i -lt 60 ]; do
   i=$((i + 1))
@@ -65,19 +76,22 @@ try() { # try KIND CASE NUMBER
   say $? "$1 $fault ends as it should" "exit code $code: $(tail -n 3 "$folder.err")"
   "run_$1" "$folder" >/dev/null 2>"$folder.err"
   say $? "after $1 $fault the same command ends the run" "$(tail -n 3 "$folder.err")"
-  if [ "$1" = sim ]; then
-    out=$(cd "$folder" && "$bin" replay outputs/houserules/0001 --verify 2>&1)
+  case $form:$fault in
+  short:[wrsfl]*) ;; # the short form replays where the journal was hit
+  *)
+    case $1 in sim) name=houserules ;; http) name=searchqa ;; *) name=shell ;; esac
+    out=$(cd "$folder" && "$bin" replay outputs/$name/0001 --verify 2>&1)
     say $? "after $1 $fault the run replays" "$out"
-    return
-  fi
-  again=$(($(asked) - asked_before - http_asked))
+    ;;
+  esac
+  [ "$1" = sim ] && return
+  again=$(($(asked) - asked_before - $(cat "$tmp/$1.asked")))
   [ $again -le $in_flight ]
   say $? "after $1 $fault no more is asked again than was in flight" "$again calls, $in_flight places"
 }
 shard() { # shard NUMBER: every second case
   shard=$1
-  stub_start "$home/$build" --script "$home/tests/stub/scripts/qa.lua" --key a-key-of-the-test \
-    --log "$tmp/$shard.log"
+  stub "$shard"
   n=0
   while read -r kind fault; do
     n=$((n + 1))
@@ -89,14 +103,26 @@ shard() { # shard NUMBER: every second case
 build=$1
 SKILLOPT_FAULT=count:$tmp/sim.counts run_sim "$tmp/sim" 2>"$tmp/err"
 say $? "an undisturbed run with the simulated model ends" "$(tail -n 3 "$tmp/err")"
-shard=reference
-stub_start "$build" --script tests/stub/scripts/qa.lua --key a-key-of-the-test --log "$tmp/reference.log"
-SKILLOPT_FAULT=count:$tmp/http.counts run_http "$tmp/http" 2>"$tmp/err"
-say $? "an undisturbed run over HTTP ends" "$(tail -n 3 "$tmp/err")"
-http_asked=$(asked)
+for kind in http process; do
+  shard=$kind
+  stub $kind
+  SKILLOPT_FAULT=count:$tmp/$kind.counts run_$kind "$tmp/$kind" 2>"$tmp/err"
+  say $? "an undisturbed run over HTTP ends ($kind)" "$(tail -n 3 "$tmp/err")"
+  asked >"$tmp/$kind.asked"
+  stub_stop
+done
+stub spawn
+SKILLOPT_FAULT=spawn:4:fail run_process "$tmp/unspawned" 2>"$tmp/err"
+say $? "a child that cannot be started does not end the run" "$(tail -n 3 "$tmp/err")"
 stub_stop
+rows=$(grep -rh '"state": "failed"' "$tmp/unspawned" --include=results.jsonl)
+case $rows in
+'') echo "FAIL - its item failed: no row is failed" ;;
+*'"hard"'*) echo "FAIL - its item has no mark: $rows" ;;
+*) echo "ok - its item failed and has no mark" ;;
+esac
 : >"$tmp/cases"
-for kind in sim http; do
+for kind in sim http process; do
   lua5.4 tests/e2e/faults/cases.lua "$tmp/$kind.counts" "$form" $kind "${SKILLOPT_TEST_SEED:-7}" \
     >"$tmp/list" 2>"$tmp/err"
   say $? "every point is passed in a run ($kind)" "$(cat "$tmp/err")"
@@ -111,3 +137,5 @@ same "after any fault the bytes are the same (sim)" "$tmp/sim/outputs/houserules
   "$tmp"/sim.*/outputs/houserules/0001
 same "after any fault the bytes are the same (http)" "$tmp/http/outputs/searchqa/0001" \
   "$tmp"/http.*/outputs/searchqa/0001
+same "after any fault the bytes are the same (process)" "$tmp/process/outputs/shell/0001" \
+  "$tmp"/process.*/outputs/shell/0001

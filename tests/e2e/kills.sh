@@ -34,9 +34,10 @@ run_weather() {
     env.split_mode=ratio env.data_path="$tmp/items.jsonl" model.retries=1
 }
 
-# One start that is killed when it has made `drawn` commits more; 0: it came to its end.
+# One start that is killed after 1 to 5 commits (at one call in flight, where there are many
+# more of them, 1 to 40); 0: it came to its end.
 start() { # start KIND FOLDER IN_FLIGHT
-  draw 5
+  draw "$([ "$3" -eq 1 ] && echo 40 || echo 5)"
   n=$((drawn + 2))
   draw 2
   point=commit
@@ -70,7 +71,7 @@ say $? "the shipped example ends undisturbed" "$(tail -n 3 "$tmp/err")"
 kills example 64 "$(pick 8 50 500)"
 kills example 1 "$(pick 4 10 100)"
 
-stub_start "$build" --script tests/e2e/faults/react_stub.lua --log "$tmp/requests"
+stub_start "$build" --script tests/e2e/faults/react_stub.lua --log "$tmp/requests" --max-seconds 20000
 run_react "$tmp/react" 8 2>"$tmp/err"
 say $? "the tool environment ends undisturbed" "$(tail -n 3 "$tmp/err")"
 one_run=$(wc -l <"$tmp/requests")
@@ -90,7 +91,7 @@ stub_stop
 weather() { # weather KIND STUB-OPTION...: the undisturbed run
   kind=$1
   shift
-  stub_start "$build" --script tests/stub/scripts/qa.lua --retry-after 0 "$@"
+  stub_start "$build" --script tests/stub/scripts/qa.lua --retry-after 0 --max-seconds 20000 "$@"
   run_weather "$tmp/$kind" 8 2>"$tmp/err"
 }
 kill_in_weather() { # kill_in_weather KIND: as many runs as the form asks, all from the start

@@ -1,20 +1,25 @@
 --- cases.lua COUNTS FORM KIND SEED - which faults to try, one `POINT:N:MODE` a line.
 ---
---- COUNTS has the passes an undisturbed run makes. KIND is `sim` or `http`. Short is a
+--- COUNTS has the passes an undisturbed run makes. KIND is `sim`, `http` or `process`: the
+--- run that passes the points which are tried. Short is a
 --- sample; long takes each point at its first, second, middle and last pass in each mode
 --- and 200 drawn passes; full adds a full device everywhere and draws more.
 local counts_path, form, kind, seed = ...
 math.randomseed(math.tointeger(tonumber(seed)) or 7)
 
 local TORN = { write = true, append = true, lock = true, db_write = true }
-local HTTP = { send = true, receive = true }
--- Passed only by runs that start child processes.
-local ELSEWHERE = { spawn = true }
+-- The kind of run in which a point is tried; all others in `sim`.
+local KINDS = { send = "http", receive = "http", spawn = "process" }
+-- A child that cannot be started makes an item `failed`, so the bytes are others.
+local CRASH_ONLY = { spawn = true }
+
+-- Passes drawn in the long form: 200 in all.
+local DRAWN = { sim = 150, http = 40, process = 10 }
 
 local points, passes = {}, {}
 for line in io.lines(counts_path) do
   local name, n = line:match "^(%S+) (%d+)$"
-  if not ELSEWHERE[name] and (HTTP[name] or false) == (kind == "http") then
+  if (KINDS[name] or "sim") == kind then
     points[#points + 1] = name
     passes[name] = math.tointeger(tonumber(n))
     if passes[name] == 0 then
@@ -34,8 +39,8 @@ end
 local function modes_of(point)
   local modes = { "crash" }
   if TORN[point] then modes[#modes + 1] = "tear" end
-  modes[#modes + 1] = "fail"
-  if form == "full" and not HTTP[point] then modes[#modes + 1] = "full" end
+  if not CRASH_ONLY[point] then modes[#modes + 1] = "fail" end
+  if form == "full" and kind == "sim" then modes[#modes + 1] = "full" end
   return modes
 end
 
@@ -57,5 +62,5 @@ for i, point in ipairs(points) do
     end
   end
 end
-if form ~= "short" then drawn(form == "full" and 1000 or kind == "http" and 50 or 200) end
+if form ~= "short" then drawn(form == "full" and 1000 or DRAWN[kind]) end
 print(table.concat(cases, "\n"))

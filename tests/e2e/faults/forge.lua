@@ -11,11 +11,11 @@ local stream = rng.new(math.tointeger(tonumber(seed)))
 local from = assert(journal.open(from_path, { read_only = true }))
 
 local function letters_of(row)
-  local out, start = {}, 1
+  local out = {}
   if row.kind == "effect" then
     -- The target's answers are what the rollouts keep; an optimizer's may say a thing twice.
     if not row.slot:find "rollout/" and not row.slot:find "eval" then return out end
-    start = select(2, row.data:find('"text":"', 1, true))
+    local start = select(2, row.data:find('"text":"', 1, true))
     if not start then return out end
     local stop = row.data:find('[^\\]"', start + 1)
     for at in row.data:sub(1, stop):gmatch("()%a", start + 1) do

@@ -40,8 +40,8 @@ static unsigned char *changed_data(sqlite3 *db, int64_t row, int *size)
     sqlite3_bind_int64(s, 1, row);
     sqlite3_step(s);
     *size = sqlite3_column_bytes(s, 0);
-    unsigned char *data = calloc(1, (size_t)*size + 1);
-    if (!data || !*size)
+    static unsigned char data[1 << 20];
+    if (*size == 0 || (size_t)*size > sizeof data)
         exit(1);
     memcpy(data, sqlite3_column_blob(s, 0), (size_t)*size);
     data[draw((uint64_t)*size)] ^= (unsigned char)(1 + draw(255));
@@ -52,15 +52,16 @@ static unsigned char *changed_data(sqlite3 *db, int64_t row, int *size)
 int main(int argc, char **argv)
 {
     sqlite3 *db = NULL;
-    if (argc != 4 || sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    if (argc != 4 ||
+        sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         return 1;
     state = strtoull(argv[3], NULL, 10);
     draw(2);
     int64_t rows = ask(db, "SELECT count(*) FROM row WHERE kind=?", argv[2], 0);
     if (rows == 0)
         return 1;
-    int64_t row = ask(db, "SELECT n FROM row WHERE kind=? ORDER BY n LIMIT 1 OFFSET ?", argv[2],
-                      (int64_t)draw((uint64_t)rows));
+    int64_t row = ask(db, "SELECT n FROM row WHERE kind=? ORDER BY n LIMIT 1 OFFSET ?",
+                      argv[2], (int64_t)draw((uint64_t)rows));
     int size = 0;
     unsigned char *data = changed_data(db, row, &size);
     sqlite3_stmt *s = prepare(db, "UPDATE row SET data=? WHERE n=?");
@@ -68,7 +69,6 @@ int main(int argc, char **argv)
     sqlite3_bind_int64(s, 2, row);
     int ok = sqlite3_step(s) == SQLITE_DONE;
     sqlite3_finalize(s);
-    free(data);
     sqlite3_close(db);
     printf("%lld\n", (long long)row);
     return !ok;
