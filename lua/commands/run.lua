@@ -26,7 +26,7 @@ local function approve(config, line)
     if not is_paid(config) then return end
     local calls = run_of.expected_calls(run)
     if not line.options.quiet and not line.options.json then
-      stdout.write(string.format("about %d model calls to come at most\n", calls))
+      stdout.write(string.format("about %d model calls to come\n", calls))
     end
     if calls > ASK_ABOVE and not line.options.yes then
       error({ kind = "usage", message = string.format("this run makes about %d model calls", calls),

@@ -101,7 +101,7 @@ end
 
 local ASK = {
   prompt = true, inputs = true, role = true, stage = true, want = true, array = true,
-  max_tokens = true, reasoning_effort = true, check = true, json = true, also = true,
+  max_tokens = true, reasoning_effort = true, check = true, also = true,
 }
 
 --- The parsed reply, or what is wrong with it.
@@ -120,7 +120,7 @@ local function usable(reply, opt)
 end
 
 local function chat_options(opt, messages, max_tokens)
-  return { messages = messages, role = opt.role, stage = opt.stage, json = nil, partial = true,
+  return { messages = messages, role = opt.role, stage = opt.stage, partial = true,
     max_tokens = max_tokens, reasoning_effort = opt.reasoning_effort }
 end
 
@@ -198,7 +198,7 @@ local FIELDS = {
 
 local PLACE_FIELDS = {
   opt = true, skill = true, is_training = true, step = true, current = true, best = true,
-  prepared = true, policy = true, loop = true,
+  prepared = true,
 }
 
 local meta = { __name = "ctx", __metatable = "ctx" }

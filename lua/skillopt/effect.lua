@@ -52,6 +52,7 @@ end
 local Plane = {}
 Plane.__index = Plane
 
+--- Before it is sent; nothing new is, when the journal is full.
 function Plane:start()
   if not self.is_up then
     stop_when_full(self.effects)
@@ -65,6 +66,7 @@ function Plane:keep(entry, outcome)
   self.entry, self.outcome = entry, outcome
 end
 
+--- After it is stored, or given up; twice is fine.
 function Plane:stop()
   if self.entry then self.entry:leave(self.outcome) end
   self.entry = nil
@@ -92,10 +94,16 @@ local function damaged(slot, err)
     slot, err.message), hint = "restore the run folder from a copy" }
 end
 
+--- The number of a queued row, or the journal's error raised.
+local function queued(n, err)
+  if not n then error(err, 0) end
+  return n
+end
+
 local function put_bodies(effects, bodies)
   for _, body in ipairs(bodies or {}) do
     if not effects.journal:find("body", "", body.key) then
-      effects.journal:put("body", "", body.key, effects.scrub(body.bytes))
+      queued(effects.journal:put("body", "", body.key, effects.scrub(body.bytes)))
     end
   end
 end
@@ -106,7 +114,7 @@ local function copy_bodies(effects, n)
   local answer = bytes and json.decode(bytes)
   for _, key in ipairs(answer and answer.bodies or {}) do
     local body = not effects.journal:find("body", "", key) and effects.parent:find("body", "", key)
-    if body then effects.journal:copy(effects.parent, body) end
+    if body then queued(effects.journal:copy(effects.parent, body)) end
   end
 end
 
@@ -121,7 +129,7 @@ local function from_journal(effects, slot, key, bodies)
   effects.counts.copied = effects.counts.copied + 1
   put_bodies(effects, bodies)
   if not bodies then copy_bodies(effects, n) end
-  return effects.journal:copy(effects.parent, n)
+  return queued(effects.journal:copy(effects.parent, n))
 end
 
 local function read(effects, n, slot)

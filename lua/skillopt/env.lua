@@ -8,7 +8,7 @@ local M = {}
 local FIELDS = {
   name = "string", rollout = "function", options = "table", items = "function",
   check = "function", prepare = "function", task_type = "function", feedback = "function",
-  required = "table", files = "function",
+  required = "table",
 }
 
 local function fault(message, hint)

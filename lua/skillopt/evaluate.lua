@@ -22,7 +22,7 @@ local workspace = require "skillopt.workspace"
 local M = {}
 
 local OPTIONS = {
-  label = true, repeats = true, seed = true, feedback = true, stop = true, task_types = true,
+  label = true, repeats = true, seed = true, feedback = true, stop = true,
 }
 
 -- Errors that say something about the reply: no answer, not a failure.
@@ -251,12 +251,22 @@ local function cut(jobs, decided)
   for i = #jobs, decided + 1, -1 do jobs[i] = nil end
 end
 
+--- A seal over another number of tries is one of another program.
+local function check_size(slot, seal, n)
+  if seal.n == n then return end
+  error({ kind = "io", fatal = true, retry = false,
+    message = string.format("%s was measured with %d tries and has %d now: this program does not do "
+      .. "what the run did", slot, seal.n, n),
+    hint = "the code or its items were changed; run without out_root to start a fork" }, 0)
+end
+
 --- Take the sealed outcome: failed items and those behind the end are not started again.
 local function open_seal(eval, jobs)
   local run, slot = eval.run, core.slot()
   local n = run.journal:find("value", slot, "seal")
   if not n then return jobs, nil end
   local seal = json.decode(assert(run.journal:read(n)))
+  check_size(slot, seal, #jobs)
   cut(jobs, seal.decided)
   local failed, live = {}, {}
   for _, entry in ipairs(seal.failed) do failed[entry[1] .. "\n" .. entry[2]] = entry[3] end

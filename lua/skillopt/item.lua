@@ -58,6 +58,7 @@ local function edit_fault(op, target, content)
   end
 end
 
+--- An item from what a model wrote; nil, fate and reason when it is none.
 function Edit.clean(raw)
   if type(raw.op) ~= "string" then return nil, "malformed", "op is no text" end
   local op = text.lower(text.strip(raw.op))
@@ -72,8 +73,10 @@ function Edit.clean(raw)
   }, raw)
 end
 
+--- The text an item brings.
 function Edit.content(item) return item.content or "" end
 
+--- An item for a prompt, as parts of one line.
 function Edit.describe(item)
   local out = { item.op or "?" }
   if item.target then out[#out + 1] = "target " .. json.encode(item.target) end
@@ -81,11 +84,13 @@ function Edit.describe(item)
   return out
 end
 
+--- What the optimizer is shown of an item.
 function Edit.compact(item)
   return { op = text_or(item.op, "?"), content = text_or(item.content, ""),
     target = text_or(item.target, "") }
 end
 
+--- What makes two items the same.
 function Edit.same(item)
   local own = Edit.compact(item)
   return { own.op, text.strip(own.target), text.strip(own.content) }
@@ -100,6 +105,7 @@ local TYPES <const> = { add_rule = true, remove_rule = true, merge_rules = true,
   reorganize = true, compress = true, clarify = true }
 local PRIORITIES <const> = { high = true, medium = true, low = true }
 
+--- An item from what a model wrote; nil, fate and reason when it is none.
 function Suggestion.clean(raw)
   local own = {}
   for _, field in ipairs(Suggestion.fields) do
@@ -115,19 +121,23 @@ function Suggestion.clean(raw)
   return with_facts(own, raw)
 end
 
+--- The text an item brings.
 function Suggestion.content(item) return item.title .. "\n" .. item.instruction end
 
+--- An item for a prompt, as parts of one line.
 function Suggestion.describe(item)
   return { text_or(item.type, "?"), "title " .. json.encode(text_or(item.title, "")),
     "instruction " .. json.encode(text_or(item.instruction, "")),
     "priority " .. text_or(item.priority_hint, "medium") }
 end
 
+--- What the optimizer is shown of an item.
 function Suggestion.compact(item)
   return { type = text_or(item.type, "?"), title = text_or(item.title, ""),
     instruction = text_or(item.instruction, "") }
 end
 
+--- What makes two items the same.
 function Suggestion.same(item)
   return { text_or(item.type, "?"), text.strip(text_or(item.instruction, "")) }
 end
@@ -149,6 +159,7 @@ function M.texts(value)
   return out
 end
 
+--- An item from what a model wrote; nil, fate and reason when it is none.
 function Candidate.clean(raw)
   if type(raw.new_skill) ~= "string" then
     return nil, "malformed", "new_skill is no text"
@@ -158,19 +169,23 @@ function Candidate.clean(raw)
     change_summary = M.texts(raw.change_summary) }, raw)
 end
 
+--- The text an item brings.
 function Candidate.content(item) return item.new_skill end
 
+--- An item for a prompt, as parts of one line.
 function Candidate.describe(item)
   return { "title " .. json.encode(text_or(item.title, "")),
     "changes " .. json.encode(M.texts(item.change_summary)),
     "document " .. json.encode(text_or(item.new_skill, "")) }
 end
 
+--- What the optimizer is shown of an item.
 function Candidate.compact(item)
   return { title = text_or(item.title, ""), change_summary = M.texts(item.change_summary),
     source_type = text_or(item.source_type, "") }
 end
 
+--- What makes two items the same.
 function Candidate.same(item) return { text.strip(text_or(item.new_skill, "")) } end
 
 --------------------------------------------------------------------------- kinds

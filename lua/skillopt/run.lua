@@ -85,7 +85,8 @@ local function check_early_stop(run)
   local gate, metric = run.policies.gate, run.policies.metric
   if not run.early_stop or (gate.hopeless and metric.max and not metric.adjust) then return end
   local words = "evaluation.early_stop does not go with the gate %s and the metric %s"
-  fault("config", words:format(gate.name, metric.name), "the gate must have `hopeless`, the metric a `max` and no `adjust`")
+  fault("config", words:format(gate.name, metric.name),
+    "the gate must have `hopeless`, the metric a `max` and no `adjust`")
 end
 
 --- Folders in which a policy's prompts are looked for, in order.
@@ -100,7 +101,7 @@ end
 
 local function load_data(run)
   local get = function(name) return run.config:get("env." .. name) end
-  local raw, err, files = dataset.load {
+  local raw, err = dataset.load {
     split_mode = get "split_mode", split_dir = get "split_dir", data_path = get "data_path",
     split_ratio = get "split_ratio", split_seed = get "split_seed", limit = get "limit",
     seed = run.seed,
@@ -118,7 +119,7 @@ local function load_data(run)
     fault("config", string.format("train.train_size is %d but the train split has %d items", size,
       #data.train), "0 takes what the split has")
   end
-  run.data, run.data_files = data, files
+  run.data = data
 end
 
 local function initial_skill(run)
@@ -138,14 +139,16 @@ local function initial_skill(run)
   return ""
 end
 
+--- What the identity says of the data, and the id of each item, by split.
 local function data_digests(data)
-  local out = {}
+  local out, all = {}, {}
   for _, split in ipairs(dataset.SPLITS) do
     local ids = {}
     for i, item in ipairs(data[split]) do ids[i] = digest.sha256(json.canonical(item)) end
     out[split] = { n = #ids, digest = digest.sha256(table.concat(ids, "\n")) }
+    all[split] = ids
   end
-  return out
+  return out, all
 end
 
 --- The endpoint of a role, opened when it is first asked: a replay asks none.
@@ -210,7 +213,9 @@ local function make_record(run)
     local id = digest.sha256(json.canonical(record.comparable(value)))
     local n = run.journal:find("decision", slot, name)
     if n then
-      if run.journal:read(n) ~= id then differs(slot, name) end
+      local stored, err = run.journal:read(n)
+      if not stored then error(err, 0) end
+      if stored ~= id then differs(slot, name) end
       compared = compared + 1
     elseif run.is_replay then
       run.reached_end(slot, name)
@@ -244,7 +249,9 @@ local function make_events(run)
     end
     local block = table.concat(text)
     if run.compare then all[#all + 1] = block end
-    if out then out:add(block) end
+    local ok, why = true, nil
+    if out then ok, why = out:add(block) end
+    if not ok then error(why, 0) end
   end
   function run.close_events()
     run.flush_events()
@@ -254,15 +261,24 @@ local function make_events(run)
 end
 
 local function make_log(run)
-  local out
+  local out, has_complained
+  --- The log is no part of the result: that it cannot be written is said once, and the
+  --- run goes on.
+  local function complain(err)
+    if has_complained then return end
+    has_complained = true
+    stdout.error(string.format("skillopt: %s; what happens on the way is not logged\n", err.message))
+  end
   --- A line in log.jsonl: what happened on the way, not part of what must be equal.
   function run.log(event)
-    if not run.path or run.compare then return end
-    out = out or lines.open(run.path .. "/log.jsonl")
-    if not out then return end
+    if not run.path or run.compare or has_complained then return end
+    local err, ok
+    if not out then out, err = lines.open(run.path .. "/log.jsonl") end
+    if not out then return complain(err) end
     local line = { time = math.floor(flow.wall() * 1000) / 1000 }
     for k, v in pairs(event) do line[k] = v end
-    out:add(run.scrub(json.encode(line, { keys = { "time", "event" } })) .. "\n")
+    ok, err = out:add(run.scrub(json.encode(line, { keys = { "time", "event" } })) .. "\n")
+    if not ok then complain(err) end
   end
 end
 
@@ -317,8 +333,10 @@ function M.prepare(options)
   run.policy_prompts = function(policy) return policy_prompts(run, policy) end
   run.source_list = identity.sources(run.folders[1])
   run.flat_config = run.config:flat()
+  local digests
+  digests, run.item_ids = data_digests(run.data)
   run.identity = identity.of {
-    config = run.config:identity(), data = data_digests(run.data), skill = run.initial_skill,
+    config = run.config:identity(), data = digests, skill = run.initial_skill,
     sources = run.source_list, version = loader.version,
   }
   return run
@@ -337,25 +355,29 @@ local function plain_values(config)
   return out
 end
 
+--- Queue a row or raise.
+local function put(j, kind, slot, key, bytes)
+  local ok, err = j:put(kind, slot, key, bytes)
+  if not ok then error(err, 0) end
+end
+
+local function put_new(j, kind, slot, key, bytes)
+  if not j:find(kind, slot, key) then put(j, kind, slot, key, bytes) end
+end
+
 local function store_inputs(run)
   local j = run.journal
   for _, source in ipairs(run.source_list) do
-    if not j:find("source", source.name, source.digest) then
-      j:put("source", source.name, source.digest, source.text)
-    end
+    put_new(j, "source", source.name, source.digest, source.text)
   end
-  j:put("open", "", "identity", json.canonical(run.identity))
-  j:put("open", "", "invocation", json.canonical { file = run.file, values = plain_values(run.config) })
-  local skill_key = "skill:" .. digest.sha256(run.initial_skill)
-  if not j:find("source", "", skill_key) then j:put("source", "", skill_key, run.initial_skill) end
+  put(j, "open", "", "identity", json.canonical(run.identity))
+  put(j, "open", "", "invocation", json.canonical { file = run.file, values = plain_values(run.config) })
+  put_new(j, "source", "", "skill:" .. digest.sha256(run.initial_skill), run.initial_skill)
   local splits = {}
   for _, split in ipairs(dataset.SPLITS) do
-    splits[split] = json.array {}
-    for i, item in ipairs(run.data[split]) do
-      local bytes = json.canonical(item)
-      local id = digest.sha256(bytes)
-      splits[split][i] = id
-      if not j:find("item", "", id) then j:put("item", "", id, bytes) end
+    splits[split] = json.array(run.item_ids[split])
+    for i, id in ipairs(run.item_ids[split]) do
+      if not j:find("item", "", id) then put(j, "item", "", id, json.canonical(run.data[split][i])) end
     end
   end
   if j:find("value", "", "data") then return end
@@ -475,7 +497,9 @@ local function start_clock(run)
   if inherited then
     n = j:copy(parent, inherited)
   elseif not n and not run.is_replay then
-    n = j:put("value", "", "start", json.canonical { time = math.floor(flow.wall()) })
+    local err
+    n, err = j:put("value", "", "start", json.canonical { time = math.floor(flow.wall()) })
+    if not n then error(err, 0) end
   end
   if n then core.set_time(json.decode(assert(j:read(n))).time) end
 end

@@ -164,15 +164,15 @@ end
 ---@param merged table the merged patch
 ---@return integer
 function State:rate(step, merged)
-  local policy, record = self.run.policies.rate, step.record
+  local policy, r = self.run.policies.rate, step.record
   local rate, decision
   if policy.waits then
     rate, decision = self:call("rate", merged)
   else
     rate = policy.run(self.number, self.total, policy.opt)
   end
-  record.edit_budget = policy.control == "none" and json.null or rate
-  record.lr_control_mode = policy.control or "fixed"
+  r.edit_budget = policy.control == "none" and json.null or rate
+  r.lr_control_mode = policy.control or "fixed"
   if decision then note_rate(self, step, decision) end
   task.place().step.rate = rate
   return rate
@@ -185,15 +185,15 @@ end
 ---@param merged table
 ---@return table patch
 function State:choose(step, merged)
-  local record = step.record
-  record.n_edits_merged = #patch.items(merged)
+  local r = step.record
+  r.n_edits_merged = #patch.items(merged)
   local chosen = merged
   if patch.kind(merged) == "skill_candidates" then
-    record.edit_budget, record.lr_control_mode = json.null, "none"
+    r.edit_budget, r.lr_control_mode = json.null, "none"
   else
     chosen = self:call("select", merged, self:rate(step, merged))
   end
-  record.n_edits_ranked = #patch.items(chosen)
+  r.n_edits_ranked = #patch.items(chosen)
   return chosen
 end
 

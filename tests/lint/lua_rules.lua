@@ -3,7 +3,11 @@ local source = require "source"
 
 local M = {}
 
-local BACKEND <const> = { ["rt.http"] = true, ["rt.json"] = true, ["skillopt.backend"] = true }
+--- What a backend may have beyond the pure modules: the network, time, the protocols.
+local BACKEND <const> = { ["rt.flow"] = true, ["rt.http"] = true, ["skillopt.backend"] = true }
+
+--- What a program that makes an environment's data may have beyond what the environment may.
+local GENERATOR <const> = { ["rt.file"] = true, ["rt.stdout"] = true }
 
 local NOT_IN_USER_CODE <const> = {
   { "os%.execute", "children go through ctx:run" },
@@ -33,14 +37,16 @@ local function gate_of(path, pure)
   local group, own = path:match("^lua/(envs)/([^/]+)/")
   if not group then group, own = path:match("^lua/(policies)/([^/]+)/") end
   if group then
+    local is_generator = path:match("^lua/envs/[^/]+/generate%.lua$") ~= nil
     return function(name)
-      return is_skillopt(name) or pure[name] or is_below(name, group .. "." .. own)
+      return is_generator and GENERATOR[name] or is_skillopt(name) or pure[name] or is_below(name, group .. "." .. own)
     end, "an environment or policy knows skillopt.*, the pure rt modules and its own folder"
   end
   if path:match("^lua/backends/") then
     return function(name)
-      return BACKEND[name] or pure[name] or is_below(name, "backends")
-    end, "a backend knows rt.http, rt.json, the pure rt modules and skillopt.backend"
+      return BACKEND[name] or pure[name] or is_below(name, "skillopt.protocol")
+        or is_below(name, "backends")
+    end, "a backend knows rt.flow, rt.http, the pure rt modules, skillopt.backend and its protocols"
   end
   if path:match("^lua/skillopt/") or path:match("^lua/commands/") then
     return function(name)

@@ -39,7 +39,7 @@ int luaopen_rt_bell(lua_State *L)
 ]],
   ["runtime/host/cup.c"] = "int luaopen_rt_cup(lua_State *L)\n{\n}\n",
   ["lua/meta/rt.bell.lua"] = "---@meta\n--- Ring.\nfunction bell.ring(s) end\n",
-  ["lua/meta/rt.cup.lua"] = "---@meta\n",
+  ["lua/meta/rt.cup.lua"] = "---@meta\n---@class rt.cup " .. ("x"):rep(100) .. "\n",
   ["tests/lua/bell_test.lua"] = "local bell = require \"rt.bell\"\nbell.ring(1)\n",
   ["lua/skillopt/loader.lua"] = "local PURE = { json = true }\nreturn PURE\n",
   ["lua/envs/capitals/init.lua"] = [[
@@ -47,6 +47,8 @@ local json = require "rt.json"
 local own = require "envs.capitals.marks"
 return json or own
 ]],
+  ["lua/envs/capitals/generate.lua"] = "return require \"rt.file\"\n",
+  ["lua/backends/bell.lua"] = "return require \"rt.flow\" or require \"skillopt.protocol.send\"\n",
   ["lua/policies/gate/strict.lua"] = "return require \"skillopt.policy\"\n",
   ["README.md"] = "See [the design](docs/design.md) and [the web](https://example.org).\n",
   ["docs/design.md"] = "# Design\n",
@@ -97,6 +99,8 @@ local CASES <const> = {
   { "a long Lua function", LIBRARY, LONG_LUA, "1: size", note = true },
   { "91 columns of C", C, "/* " .. ("x"):rep(85) .. " */\n", "1: width" },
   { "101 columns of Lua", LIBRARY, "-- " .. ("x"):rep(98) .. "\n", "1: width" },
+  { "a backend with the library", "lua/backends/a.lua", "return require \"skillopt.run\"\n", "1: require" },
+  { "an environment with a file", ENV, "return require \"rt.file\"\n", "1: require" },
   { "no newline at the end", LIBRARY, "return 1", "1: newline" },
   { "an empty line at the end", DOC, "a\n\n", "2: newline" },
   { "a carriage return", DOC, "a\r\n", "1: newline" },

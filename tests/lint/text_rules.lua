@@ -25,7 +25,8 @@ end
 local function check_line(file, number, line, report)
   local width = WIDTH[file.kind]
   local length = utf8.len(line) or #line
-  if width and length > width then
+  local is_annotation = file.kind == "lua" and line:match("^%s*%-%-%-@") ~= nil
+  if width and length > width and not is_annotation then
     report(file, number, "width", ("%d columns; at most %d"):format(length, width))
   end
   if line:match("[ \t]$") and file.path:match("%.md$") == nil then

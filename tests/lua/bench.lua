@@ -42,7 +42,11 @@ function M.run(options)
     run.endpoint = function() return support.endpoint("target", options.target) end
   end
   run.logged = {}
-  run.log = function(event) run.logged[#run.logged + 1] = event end
+  local log = run.log
+  run.log = function(event)
+    run.logged[#run.logged + 1] = event
+    log(event)
+  end
   return run
 end
 

@@ -87,7 +87,8 @@ end
 local STEP_FIELDS = { "step", "epoch", "step_in_epoch", "action", "rollout_hard", "rollout_soft", "rollout_n",
   "n_failure_patches", "n_success_patches", "n_edits_merged", "n_edits_ranked", "edit_budget",
   "lr_control_mode", "candidate_hash", "candidate_skill_len", "edit_apply_summary",
-  "rewrite_change_summary", "selection_hard", "selection_soft", "candidate_gate_score", "current_score", "best_score", "best_step",
+  "rewrite_change_summary", "selection_hard", "selection_soft", "candidate_gate_score",
+  "current_score", "best_score", "best_step",
   "n_execution_lapse_notes", "n_appendix_notes_added", "n_appendix_notes_total",
   "n_appendix_notes_consolidated", "current_origin", "best_origin", "skill_len" }
 

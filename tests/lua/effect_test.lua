@@ -66,6 +66,20 @@ both("a stored answer comes back without asking", function(t, open)
   t.equal({ calls(), effects.counts.stored, effects.counts.asked }, { 1, 1, 0 })
 end)
 
+test("a parent's answer that cannot be taken over is not asked for again", function(t)
+  local parent <close> = assert(journal.open())
+  local ask, calls = asker()
+  at("fork", function() return answer(effect.new { journal = parent }, ask) end)
+  local full = { message = "the journal is full", kind = "io" }
+  local child = { find = function() end, copy = function() return nil, full end }
+  local err = t.raises(function()
+    at("fork", function()
+      return answer(effect.new { journal = child, parent = parent }, ask)
+    end)
+  end)
+  t.equal({ err.message, calls() }, { full.message, 1 })
+end)
+
 both("an inserted call leaves the answers of the others valid", function(t, open)
   local j <close> = open()
   local ask, calls = asker()

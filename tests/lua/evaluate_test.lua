@@ -3,6 +3,7 @@
 local file = require "rt.file"
 local journal = require "rt.journal"
 local json = require "rt.json"
+local stdout = require "rt.stdout"
 local task = require "skillopt.task"
 local test = require "skillopt.test"
 local bench = test.support "tests/lua/bench.lua"
@@ -238,6 +239,19 @@ test("a first call that fails ends the run at once", function(t)
   t.equal(calls, 1)
 end)
 
+test("a log that cannot be written is said once and changes no score", function(t)
+  local path, said = support.folder() .. "/out", {}
+  assert(file.mkdir(path .. "/log.jsonl"))
+  local run = bench.run { path = path, env = { rollout = failing { q1 = ALWAYS, q2 = ALWAYS } } }
+  local write = stdout.error
+  stdout.error = function(text) said[#said + 1] = text end
+  local ok, value = pcall(bench.evaluate, run, bench.items(40))
+  stdout.error = write
+  t.ok(ok, value)
+  t.equal({ value.n, #value.failed, #said }, { 38, 2, 1 })
+  t.ok(said[1]:find("log.jsonl", 1, true), said[1])
+end)
+
 ---------------------------------------------------------------------------- seal
 
 local function sealed_run(j, rollout, more)
@@ -330,6 +344,18 @@ test("an item that was sealed as answered and now fails stops the run", function
     tostring(err.message))
 end)
 
+test("a seal over another number of items stops the run", function(t)
+  for _, n in ipairs { 2, 4 } do
+    local j <close> = assert(journal.open())
+    bench.evaluate(sealed_run(j, failing {}), bench.items(3))
+    local err = t.raises(function()
+      bench.evaluate(sealed_run(j, failing {}), bench.items(n))
+    end)
+    t.equal(err.kind, "io")
+    t.ok(err.message:find(("with 3 tries and has %d now"):format(n), 1, true), err.message)
+  end
+end)
+
 test("each label has its own seal, a label used again too", function(t)
   local j <close> = assert(journal.open())
   local run = sealed_run(j, failing {})
@@ -415,7 +441,9 @@ local function evaluated(workers)
     ctx:record("marks", { score = value.score, text = value:render(), spent = ctx.spent.calls })
     run.flush_events()
   end)
-  return files_below(path, "", {})
+  local files = files_below(path, "", {})
+  files["log.jsonl"] = nil -- it has times, and is no part of what must be equal
+  return files
 end
 
 test("64 items at once leave the same bytes as one at a time", function(t)

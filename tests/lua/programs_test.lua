@@ -52,7 +52,8 @@ local function tool_user(request)
   local text = text_of(request)
   local box = text:match "has box (%d+)"
   if last.role == "user" then
-    return { text = "", finish = "tool_calls", tool_calls = json.array { { id = "1", name = "list", arguments = "{}" } } }
+    return { text = "", finish = "tool_calls",
+      tool_calls = json.array { { id = "1", name = "list", arguments = "{}" } } }
   end
   local colour = last.content[1].text:match "colour: (%w+)"
   if not colour then
