@@ -119,7 +119,7 @@ static size_t first_of(const size_t next[], size_t n)
 /* Each secret is searched once through the text: its next place is remembered. */
 static void mask(struct buf *out, const char *text, size_t n)
 {
-    size_t next[SECRETS_MAX], at = 0;
+    size_t next[SECRETS_MAX] = { 0 }, at = 0;
     for (size_t i = 0; i < secrets.n; i++)
         next[i] = find_from(i, text, n, 0);
     for (size_t first = first_of(next, n); first < n; first = first_of(next, n)) {

@@ -198,6 +198,7 @@ static bool spot_open(struct spot *s, const char *path, struct err *e)
 {
     const char *slash = strrchr(path, '/');
     s->path = path;
+    s->dir = -1;
     s->name = slash ? slash + 1 : path;
     size_t n = strlen(s->name);
     if (!n || strcmp(s->name, ".") == 0 || strcmp(s->name, "..") == 0)

@@ -60,8 +60,9 @@ struct journal_options {
 struct journal;
 
 /* Open or make the journal at `path` (its name ends in ".db"); NULL is one in
- * memory. Verifies every row. NULL with ERR_IO and a hint for another
- * format, a row that is damaged or missing (named), an end before the head's. */
+ * memory, which cannot be read-only (ERR_BUG). Verifies every row. NULL with ERR_IO
+ * and a hint for another format, a row that is damaged or missing (named), an end
+ * before the head's. */
 struct journal *journal_open(const char *path, const struct journal_options *o,
                              struct err *e);
 

@@ -553,6 +553,8 @@ static bool settle(struct journal_db *d, const char *path, struct err *e)
  * a folder that may not be written can be read. */
 static bool connect_reading(struct journal_db *d, const char *path, struct err *e)
 {
+    if (!path)
+        return err_set(e, ERR_BUG, "a journal in memory cannot be opened for reading alone");
     if (size_of(path, "") < 0)
         return file_err(e, "open", path, ENOENT);
     if (!settle(d, path, e))
@@ -601,7 +603,7 @@ static bool make_table(struct journal_db *d, struct err *e)
 static bool check_format(struct journal_db *d, const struct journal_options *o,
                          struct err *e)
 {
-    int64_t id, version, tables;
+    int64_t id = 0, version = 0, tables = 0;
     if (!ask_number(d, "PRAGMA application_id", &id, e) ||
         !ask_number(d, "PRAGMA user_version", &version, e) ||
         !ask_number(d, "SELECT count(*) FROM sqlite_schema", &tables, e))
@@ -642,9 +644,11 @@ bool db_open(struct journal_db *d, const char *path, const struct journal_option
 
 static void finalize(struct journal_db *d)
 {
-    sqlite3_stmt *all[] = { d->insert, d->select, d->begin, d->commit, d->rollback };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        sqlite3_finalize(all[i]);
+    sqlite3_finalize(d->insert);
+    sqlite3_finalize(d->select);
+    sqlite3_finalize(d->begin);
+    sqlite3_finalize(d->commit);
+    sqlite3_finalize(d->rollback);
 }
 
 void db_close(struct journal_db *d)

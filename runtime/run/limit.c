@@ -155,7 +155,7 @@ void limit_want(struct limit *l, struct limit_ticket *t)
     assert(!t->place && !t->is_started);
     if (l->waiting + 2 > l->cap) {
         l->cap = l->cap ? 2 * l->cap : 64;
-        l->heap = mem_grow(l->heap, l->cap * sizeof *l->heap);
+        l->heap = mem_grow(l->heap, l->cap * sizeof(struct limit_ticket *));
     }
     l->heap[++l->waiting] = t;
     sift_up(l, l->waiting);

@@ -137,6 +137,11 @@ test("journal:state is ok while rows are taken", function(t)
   t.raises(function() j:last() end, "closed")
 end)
 
+test("a journal in memory has nothing to be read alone", function(t)
+  local j, err = journal.open(nil, { read_only = true })
+  t.equal({ j, err.kind }, { nil, "bug" })
+end)
+
 test("a kind that is none raises", function(t)
   local j = assert(journal.open())
   t.raises(function() j:put("reply", "", "", "") end, "there is no row kind 'reply'")
