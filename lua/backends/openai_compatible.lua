@@ -10,6 +10,7 @@ return {
     return { token_parameter = settings.token_parameter or "max_tokens" }
   end,
   send = function(body, settings, timeout_s)
-    return send.post(send.address(settings.base_url, "/chat/completions"), body, settings, timeout_s)
+    return send.post(send.address(settings.base_url, "/chat/completions"), body, settings,
+      timeout_s)
   end,
 }

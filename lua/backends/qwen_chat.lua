@@ -11,6 +11,7 @@ return {
       thinking = "chat_template_kwargs" }
   end,
   send = function(body, settings, timeout_s)
-    return send.post(send.address(settings.base_url, "/chat/completions"), body, settings, timeout_s)
+    return send.post(send.address(settings.base_url, "/chat/completions"), body, settings,
+      timeout_s)
   end,
 }

@@ -22,7 +22,8 @@ function M.run(args)
       hint = "for example outputs/houserules/latest" }
   end
   local o = line.options
-  local outcome = replay.run(path, { verify = o.verify, shuffle = o.shuffle, accept_loss = o.accept_loss })
+  local outcome = replay.run(path, { verify = o.verify, shuffle = o.shuffle,
+    accept_loss = o.accept_loss })
   if not o.quiet then stdout.write(outcome.text .. "\n") end
   return outcome.ok and 0 or 6
 end

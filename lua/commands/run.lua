@@ -49,8 +49,8 @@ function M.run(args)
   local config, config_err = opening.open(line)
   if not config then return nil, config_err end
   local request = opening.request(line)
-  local run = run_of.prepare { config = config, file = line.file, folders = opening.folders(line.file),
-    load = request.load }
+  local run = run_of.prepare { config = config, file = line.file,
+    folders = opening.folders(line.file), load = request.load }
   local o = line.options
   local result = run_of.go(run, { new = o.new, resume = o.resume, retry_failed = o.retry_failed,
     accept_loss = o.accept_loss, quiet = o.quiet, json = o.json, approve = approve(config, line) })

@@ -30,7 +30,8 @@ function M.load(name)
     if known == name then return require("backends." .. name) end
   end
   local near = names.nearest(name, M.installed())
-  error({ kind = "config", message = string.format("there is no back-end '%s' in this version", name),
+  error({ kind = "config",
+    message = string.format("there is no back-end '%s' in this version", name),
     hint = near and string.format("did you mean '%s'?", near)
       or "here are: " .. table.concat(M.installed(), ", "), retry = false }, 0)
 end

@@ -131,7 +131,8 @@ function M.identity(request)
 end
 
 local function request_of(endpoint, opt, max_tokens)
-  local params = endpoint:params { max_tokens = max_tokens, reasoning_effort = opt.reasoning_effort }
+  local params = endpoint:params { max_tokens = max_tokens,
+    reasoning_effort = opt.reasoning_effort }
   local format = opt.schema and { schema = opt.schema } or (opt.json and "json" or nil)
   return {
     provider = endpoint.provider, model = endpoint.model, params = params,
@@ -195,7 +196,8 @@ local function ask_once(place, endpoint, opt, max_tokens)
   local stage = opt.stage or place.stage
   local timeout_s = opt.timeout_s or place.timeout_s
   local stored = effect.perform(run.effects, id, function(plane, count)
-    return endpoint:ask(request, { stage = stage, timeout_s = timeout_s, plane = plane, count = count })
+    return endpoint:ask(request, { stage = stage, timeout_s = timeout_s, plane = plane,
+      count = count })
   end, bodies)
   run.tally(endpoint.role, stage, stored)
   if stored.error then return nil, stored.error end

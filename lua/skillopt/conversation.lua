@@ -62,7 +62,9 @@ end
 --- What a tool says, or what was wrong with the call: both go to the model.
 ---@async
 local function result_of(tools, call, ctx, seen)
-  if call.id and seen[call.id] then return "error: this tool_call id stands twice in this message" end
+  if call.id and seen[call.id] then
+    return "error: this tool_call id stands twice in this message"
+  end
   if call.id then seen[call.id] = true end
   local tool = find(tools, call.name)
   if not tool then return string.format("error: there is no tool '%s'", call.name) end

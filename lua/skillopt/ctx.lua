@@ -114,7 +114,9 @@ local function usable(reply, opt)
   if value == nil then return nil, err end
   if opt.check then
     local ok, why = opt.check(value)
-    if not ok then return nil, { kind = "parse", message = why or "it does not have the shape asked for" } end
+    if not ok then
+      return nil, { kind = "parse", message = why or "it does not have the shape asked for" }
+    end
   end
   return value
 end
@@ -145,7 +147,8 @@ local function second_try(first, reply, fault, opt)
   return messages
 end
 
-local MALFORMED = { parse = true, truncated = true, refused = true, filtered = true, too_long = true }
+local MALFORMED = { parse = true, truncated = true, refused = true, filtered = true,
+  too_long = true }
 
 --- See lua/meta/ctx.lua.
 function Ctx:ask(opt)
@@ -157,7 +160,9 @@ function Ctx:ask(opt)
     filled.system = filled.system .. "\n\n" .. more.system .. more.user
   end
   local messages = { { role = "user", content = filled.user } }
-  if filled.system ~= "" then table.insert(messages, 1, { role = "system", content = filled.system }) end
+  if filled.system ~= "" then
+    table.insert(messages, 1, { role = "system", content = filled.system })
+  end
   local max_tokens = opt.max_tokens or here.run.endpoint(opt.role or here.role).max_tokens
   local value, fault, reply = ask_once(self, opt, messages, max_tokens)
   if value ~= nil then return value end

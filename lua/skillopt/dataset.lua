@@ -117,7 +117,9 @@ local function file_in(folder)
   for _, name in ipairs(found) do
     if name == "items.json" or name == "items.jsonl" then return folder .. "/" .. name end
   end
-  if #found == 0 then return data_error(string.format("no *.json or *.jsonl file in %s", folder)) end
+  if #found == 0 then
+    return data_error(string.format("no *.json or *.jsonl file in %s", folder))
+  end
   return data_error(string.format("%s has %d data files (%s)", folder, #found,
     table.concat(found, ", ")), "leave one, or name it items.json")
 end
@@ -279,8 +281,8 @@ local function item_of(raw, where, opt, problems)
   if is_missing(id) and opt.fix_ids then id = made_id(raw) end
   item.id = id_text(id)
   if item.id then return item end
-  note(problems, is_missing(id) and "%s has no id" or "%s has an id that is neither text nor a number",
-    where)
+  note(problems, is_missing(id) and "%s has no id"
+    or "%s has an id that is neither text nor a number", where)
   return nil
 end
 
@@ -313,7 +315,9 @@ end
 
 local function problem_list(problems, hint)
   local shown = table.move(problems, 1, math.min(#problems, SHOWN), 1, {})
-  if #problems > SHOWN then shown[#shown + 1] = string.format("... and %d more", #problems - SHOWN) end
+  if #problems > SHOWN then
+    shown[#shown + 1] = string.format("... and %d more", #problems - SHOWN)
+  end
   return data_error(string.format("the data has %d problem%s:\n  %s", #problems,
     #problems == 1 and "" or "s", table.concat(shown, "\n  ")), hint)
 end

@@ -58,7 +58,8 @@ local function test(ctx, state, opt)
   local items = schedule.front(ctx.data.test, opt.test_env_num)
   local done, out = {}, {}
   local arms = {
-    { name = "baseline", label = "test_eval_baseline", skill = skill_of.new(state.run.initial_skill) },
+    { name = "baseline", label = "test_eval_baseline",
+      skill = skill_of.new(state.run.initial_skill) },
     { name = "best", label = "test_eval", skill = state.best_skill },
     { name = "last", label = "test_eval_final", skill = state.skill },
   }
@@ -69,7 +70,8 @@ local function test(ctx, state, opt)
       done[arm.skill.key] = value
     end
     write_types(state.run, arm.label, value)
-    out[arm.name] = { hard = value:mean "hard", soft = value:mean "soft", n = value.n, value = value }
+    out[arm.name] = { hard = value:mean "hard", soft = value:mean "soft", n = value.n,
+      value = value }
   end
   return out
 end
@@ -134,7 +136,8 @@ local function summary(state, final, tests)
     best_origin = state.best_origin, total_steps = #history,
     total_accepts = count(history, is_accept), total_rejects = count(history, is_reject),
     total_skips = count(history, is_skip), epoch_stats = epoch_stats(history),
-    baseline_test_hard = arm(tests, "baseline", "hard"), baseline_test_soft = arm(tests, "baseline", "soft"),
+    baseline_test_hard = arm(tests, "baseline", "hard"),
+    baseline_test_soft = arm(tests, "baseline", "soft"),
     test_hard = arm(tests, "best", "hard"), test_soft = arm(tests, "best", "soft"),
     final_test_hard = arm(tests, "last", "hard"), final_test_soft = arm(tests, "last", "soft"),
     test_n = arm(tests, "best", "n"),
@@ -164,7 +167,8 @@ function M.run(ctx, state, opt)
   local decided = record.comparable(out)
   decided.config = nil -- where and how it ran is no decision
   run.decide("summary", decided)
-  run.write("summary.json", json.encode(out, { indent = true, keys = SUMMARY_KEYS }), { sync = true })
+  run.write("summary.json", json.encode(out, { indent = true, keys = SUMMARY_KEYS }),
+    { sync = true })
   run.result = { summary = out, tests = tests, state = state }
   run.flush_events()
   return state.best_skill

@@ -30,7 +30,8 @@ function M.new(options)
   local known = options.shared[address]
   if not known then
     known = {
-      limit = limit.new { max = settings.max_in_flight or 64, rpm = settings.rpm, tpm = settings.tpm },
+      limit = limit.new { max = settings.max_in_flight or 64, rpm = settings.rpm,
+        tpm = settings.tpm },
       quirks = backend.quirks and backend.quirks(settings, options.model) or {},
       changed = {}, -- parameters that are left out: the how manieth change that was
       n_changes = 0,

@@ -26,7 +26,8 @@ local function check_fields(spec)
         near and string.format("did you mean '%s'?", near) or nil)
     end
     if type(value) ~= want then
-      fault(string.format("skillopt.env: field '%s' must be a %s, got %s", field, want, type(value)))
+      fault(string.format("skillopt.env: field '%s' must be a %s, got %s", field, want,
+        type(value)))
     end
   end
 end

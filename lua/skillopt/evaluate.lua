@@ -116,7 +116,8 @@ local function roll(eval, item)
   local ok, mark = call_rollout(eval, item)
   workspace.close(place.item)
   local locals = core.locals()
-  local rep = { replies = locals.replies or {}, conversation = place.item.trace or place.item.conversation }
+  local rep = { replies = locals.replies or {},
+    conversation = place.item.trace or place.item.conversation }
   locals.replies = nil -- they are this item's, not its parents'
   if not ok then
     local state = state_of_error(mark)
@@ -255,7 +256,8 @@ end
 local function check_size(slot, seal, n)
   if seal.n == n then return end
   error({ kind = "io", fatal = true, retry = false,
-    message = string.format("%s was measured with %d tries and has %d now: this program does not do "
+    message = string.format(
+      "%s was measured with %d tries and has %d now: this program does not do "
       .. "what the run did", slot, seal.n, n),
     hint = "the code or its items were changed; run without out_root to start a fork" }, 0)
 end
@@ -349,7 +351,8 @@ local function value_of(eval, jobs)
   end
   return evaluation.new {
     skill = eval.skill, metric = eval.run.metric, rows = rows,
-    trajectory = eval.feedback and function(id, rep) return kept[id .. "\n" .. (rep or 1)] end or nil,
+    trajectory = eval.feedback and function(id, rep) return kept[id .. "\n" .. (rep or 1)] end
+      or nil,
   }
 end
 

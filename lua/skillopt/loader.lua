@@ -198,8 +198,8 @@ M.user_file = user_file
 
 -- Modules of the library that reach the world or the run's inside.
 local INSIDE = {
-  loader = true, sandbox = true, test = true, main = true, effect = true, endpoint = true, run = true,
-  config = true, backend = true, protocol = true, secrets = true,
+  loader = true, sandbox = true, test = true, main = true, effect = true, endpoint = true,
+  run = true, config = true, backend = true, protocol = true, secrets = true,
 }
 
 --- A module of the library, for the user's world.

@@ -92,7 +92,9 @@ local function main(args)
   if not run then return complain(unknown(name)) end
   local rest = table.move(args, 2, #args, 1, {})
   local ok, code, err = xpcall(run, function(e)
-    if type(e) == "string" then return { kind = "bug", message = e, traceback = debug.traceback("", 2) } end
+    if type(e) == "string" then
+      return { kind = "bug", message = e, traceback = debug.traceback("", 2) }
+    end
     return e
   end, rest)
   if not ok then return complain(code) end

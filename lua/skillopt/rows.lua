@@ -12,7 +12,8 @@ local M = {}
 M.WORDS = {
   network = "the connection to the model failed", timeout = "the model did not answer in time",
   rate_limit = "the model's rate limit was reached", server = "the model's server failed",
-  parse = "the model's server sent an unreadable answer", process = "a child process could not be run",
+  parse = "the model's server sent an unreadable answer",
+  process = "a child process could not be run",
   sandbox = "the sandbox failed", auth = "the model's server refused the login",
   bad_request = "the model's server refused the request", refused = "the model refused",
   filtered = "the reply was filtered", too_long = "the prompt was too long for the model",
@@ -22,7 +23,8 @@ M.WORDS = {
   bug = "the environment raised an error",
 }
 
-local KEYS = { "id", "state", "hard", "soft", "task_type", "fail_reason", "predicted_answer", "n_turns" }
+local KEYS = { "id", "state", "hard", "soft", "task_type", "fail_reason", "predicted_answer",
+  "n_turns" }
 
 local function task_type(eval, item)
   local env = eval.run.env

@@ -30,8 +30,8 @@ local watch = require "rt.watch"
 local M = {}
 
 --- Slots of a run, and those of them that may be off.
-local SLOTS <const> = { "loop", "reflect", "aggregate", "select", "update", "rate", "metric", "gate",
-  "slow_update", "meta_skill", "appendix" }
+local SLOTS <const> = { "loop", "reflect", "aggregate", "select", "update", "rate", "metric",
+  "gate", "slow_update", "meta_skill", "appendix" }
 local OPTIONAL <const> = { slow_update = true, meta_skill = true, appendix = true }
 
 local function fault(kind, message, hint)
@@ -133,7 +133,8 @@ local function initial_skill(run)
   end
   if text then return text end
   if given then
-    err.hint = "env.skill_init names a file that is not there; leave it out to start from the environment's"
+    err.hint =
+      "env.skill_init names a file that is not there; leave it out to start from the environment's"
     error(err, 0)
   end
   return ""
@@ -197,7 +198,8 @@ end
 
 local function differs(slot, name)
   fault("io", string.format("%s/%s is not what the journal has on record: this program does not do "
-    .. "what the run did", slot, name), "the code, a prompt or the program was changed, or something "
+    .. "what the run did", slot, name),
+    "the code, a prompt or the program was changed, or something "
     .. "in them depends on order or time; run without out_root to start a fork")
 end
 
@@ -267,7 +269,8 @@ local function make_log(run)
   local function complain(err)
     if has_complained then return end
     has_complained = true
-    stdout.error(string.format("skillopt: %s; what happens on the way is not logged\n", err.message))
+    stdout.error(string.format("skillopt: %s; what happens on the way is not logged\n",
+      err.message))
   end
   --- A line in log.jsonl: what happened on the way, not part of what must be equal.
   function run.log(event)
@@ -371,13 +374,16 @@ local function store_inputs(run)
     put_new(j, "source", source.name, source.digest, source.text)
   end
   put(j, "open", "", "identity", json.canonical(run.identity))
-  put(j, "open", "", "invocation", json.canonical { file = run.file, values = plain_values(run.config) })
+  put(j, "open", "", "invocation",
+    json.canonical { file = run.file, values = plain_values(run.config) })
   put_new(j, "source", "", "skill:" .. digest.sha256(run.initial_skill), run.initial_skill)
   local splits = {}
   for _, split in ipairs(dataset.SPLITS) do
     splits[split] = json.array(run.item_ids[split])
     for i, id in ipairs(run.item_ids[split]) do
-      if not j:find("item", "", id) then put(j, "item", "", id, json.canonical(run.data[split][i])) end
+      if not j:find("item", "", id) then
+        put(j, "item", "", id, json.canonical(run.data[split][i]))
+      end
     end
   end
   if j:find("value", "", "data") then return end
@@ -437,7 +443,8 @@ local function say_loss(run)
   local lost = run.journal:lost()
   if lost == 0 then return end
   run.log { event = "loss", rows = lost }
-  stdout.error(string.format("skillopt: %d row%s of the journal %s lost; what they held is asked again\n",
+  stdout.error(string.format(
+    "skillopt: %d row%s of the journal %s lost; what they held is asked again\n",
     lost, lost == 1 and "" or "s", lost == 1 and "is" or "are"))
 end
 
@@ -452,8 +459,12 @@ local function announce(run, opened)
     calls = opened.parent and count_rows(opened.parent.journal, "effect") or nil,
   })
   for _, words in ipairs(opened.notes) do run.say("note", { message = words }) end
-  for _, words in ipairs(opened.hard or {}) do run.say("note", { message = "changed: " .. words }) end
-  for _, words in ipairs(opened.soft or {}) do run.say("note", { message = "changed: " .. words }) end
+  for _, words in ipairs(opened.hard or {}) do
+    run.say("note", { message = "changed: " .. words })
+  end
+  for _, words in ipairs(opened.soft or {}) do
+    run.say("note", { message = "changed: " .. words })
+  end
   for _, words in ipairs(run.config.notes) do run.say("note", { message = words }) end
   for _, role in ipairs { "target", "optimizer" } do
     local spec = run.config.roles[role]
@@ -555,7 +566,9 @@ function M.go(run, opt)
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
   -- The data is stored last: a run that was killed before it has not all its inputs.
   local has_inputs = run.journal:find("value", "", "data") ~= nil
-  if opened.mode ~= "continue" or #(opened.soft or {}) > 0 or not has_inputs then store_inputs(run) end
+  if opened.mode ~= "continue" or #(opened.soft or {}) > 0 or not has_inputs then
+    store_inputs(run)
+  end
   write_card(run)
   announce(run, opened)
   local result = M.train(run)

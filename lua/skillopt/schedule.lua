@@ -33,7 +33,8 @@ function M.epoch(items, epoch, opt)
   local order = rng.new(base):shuffle(copy(items))
   local batches = {}
   for b = 1, opt.count do
-    local batch = { seed = base + b, items = slice(order, (b - 1) * opt.batch_size + 1, opt.batch_size) }
+    local batch = { seed = base + b,
+      items = slice(order, (b - 1) * opt.batch_size + 1, opt.batch_size) }
     if #batch.items == 0 then
       batch.items = slice(rng.new(batch.seed):shuffle(copy(order)), 1, opt.batch_size)
     end

@@ -26,6 +26,7 @@ local lazy = {
   tokens = function(skill) return text_of.tokens(skill.text) end,
 }
 
+--- A method or a field; what follows from the text is computed when first asked for, then kept.
 function meta.__index(skill, name)
   local method = Skill[name]
   if method then return method end
@@ -36,12 +37,15 @@ function meta.__index(skill, name)
   return fields[name]
 end
 
+--- Raise an error: nothing may be written to a skill.
 function meta.__newindex(_, name)
   error(string.format("a skill is a value (writing '%s'): make a new one", tostring(name)), 2)
 end
 
+--- The text of a skill.
 function meta.__tostring(skill) return skill.text end
 
+--- Two skills are equal when their texts are.
 function meta.__eq(a, b) return a.text == b.text end
 
 --- A skill from its text, or the skill itself.
@@ -70,15 +74,18 @@ function M.text(skill)
   return getmetatable(skill) == meta and skill.text or skill
 end
 
+--- A new skill with the edits of a patch applied, and a row an edit that says what became of it.
 function Skill:apply(patch)
   local text, rows = document.apply(self.text, patch.edits or {})
   return M.new(text), rows
 end
 
+--- A new skill with the same regions around another body.
 function Skill:with_body(body)
   return M.new(document.with_body(self.text, body))
 end
 
+--- A new skill with the region `name` written anew at the end of its text.
 function Skill:with_region(name, content)
   return M.new(document.with_region(self.text, name, content))
 end

@@ -90,7 +90,9 @@ local function measure_again(state, candidate, need)
   local of = need.of or { "candidate", "current" }
   for _, who in ipairs(of) do
     local held = who == "candidate" and candidate or state[who]
-    if not held then error("a gate may need 'candidate', 'current' or 'best', not " .. tostring(who)) end
+    if not held then
+      error("a gate may need 'candidate', 'current' or 'best', not " .. tostring(who))
+    end
     local more = state.ctx:evaluate(held.skill, state.selection,
       { label = "selection_eval", repeats = need.repeats or 1, seed = state.opt.seed })
     local joined = held:with(more)
@@ -419,7 +421,8 @@ function State:finish_step(step)
   local before = self.current.score
   r.action = self:take(step, string.format("step_%04d", self.number))
   r.gate_reason = step.reason
-  self.decisions[#self.decisions + 1] = { step = self.number, action = r.action, score = measured.score }
+  self.decisions[#self.decisions + 1] = { step = self.number, action = r.action,
+    score = measured.score }
   appendix.flush(self, step)
   local entry = self.memory:add { step = self.number, action = r.action, rows = step.rows,
     raws = step.raws, edits = step.edits, fates = step.fates,
@@ -454,7 +457,8 @@ end
 --------------------------------------------------------------------------- files
 
 local function origins(state, r)
-  r.current_score, r.best_score, r.best_step = state.current.score, state.best.score, state.best_step
+  r.current_score, r.best_score, r.best_step = state.current.score, state.best.score,
+    state.best_step
   r.current_origin, r.best_origin = state.current_origin, state.best_origin
   r.current_is_unmeasured = state.is_unmeasured
   r.skill_len = text_of.length(state.skill.text)
@@ -488,6 +492,7 @@ function State:save_epoch()
   run.flush_events()
 end
 
+--- Write the best skill so far to the run's best_skill.md, synced to the disk.
 function State:write_best()
   self.run.write("best_skill.md", self.best_skill.text, { sync = true })
 end
@@ -507,12 +512,14 @@ function M.start(ctx, opt)
   local skill = skill_of.new(run.initial_skill)
   local state = setmetatable({
     ctx = ctx, opt = opt, run = run, skill = skill, best_skill = skill, number = 0,
-    selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, partial = {}, decisions = {},
-    history = json.array {}, rates = {}, meta = "", epoch_skill = skill, memory = memory.new(), best_step = 0,
-    current_origin = "initial_skill", best_origin = "initial_skill",
+    selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, partial = {},
+    decisions = {}, history = json.array {}, rates = {}, meta = "", epoch_skill = skill,
+    memory = memory.new(), best_step = 0, current_origin = "initial_skill",
+    best_origin = "initial_skill",
   }, State)
   if opt.batch_size then -- a loop of steps and epochs
-    state.steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size, opt.accumulation)
+    state.steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size,
+      opt.accumulation)
     state.total = opt.num_epochs * state.steps_per_epoch
     run.set_plan { steps = state.total, epochs = opt.num_epochs }
     run.say("slow", { acceptance = acceptance(run, opt) })

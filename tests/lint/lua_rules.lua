@@ -39,7 +39,8 @@ local function gate_of(path, pure)
   if group then
     local is_generator = path:match("^lua/envs/[^/]+/generate%.lua$") ~= nil
     return function(name)
-      return is_generator and GENERATOR[name] or is_skillopt(name) or pure[name] or is_below(name, group .. "." .. own)
+      return is_generator and GENERATOR[name] or is_skillopt(name) or pure[name]
+        or is_below(name, group .. "." .. own)
     end, "an environment or policy knows skillopt.*, the pure rt modules and its own folder"
   end
   if path:match("^lua/backends/") then

@@ -19,15 +19,15 @@ local LINES = "only line feeds divide lines: others may stand inside a value"
 local DIFFERS = {
   ['{"id":1}'] = { ONE_ITEM, { { id = 1 } } },
   ['{"data":{"x":1},"b":2}'] = { ONE_ITEM, { { data = { x = 1 }, b = 2 } } },
-  ['{}'] = { ONE_ITEM, { {} } },
+  ["{}"] = { ONE_ITEM, { {} } },
   ['{"data":"x"}'] = { ONE_ITEM, { { data = "x" } } },
   ['{"data":"abc"}'] = { ONE_ITEM, { { data = "abc" } } },
   ['{"data":null,"z":{"id":3}}'] = { ONE_ITEM, { { data = json.null, z = { id = 3 } } } },
   ['{"data":null,"k":{"id":3}}'] = { ONE_ITEM, { { data = json.null, k = { id = 3 } } } },
   ['{"a":1,"a":2}'] = { ONE_ITEM, { { a = 2 } } },
-  ['5'] = { NO_ITEMS }, ['42'] = { NO_ITEMS }, ['"x"'] = { NO_ITEMS }, ['"text"'] = { NO_ITEMS },
-  ['null'] = { NO_ITEMS }, ['true'] = { NO_ITEMS },
-  ['\u{FEFF}[1]'] = { BOM, { 1 } }, ['\u{FEFF}[]'] = { BOM, {} },
+  ["5"] = { NO_ITEMS }, ["42"] = { NO_ITEMS }, ['"x"'] = { NO_ITEMS }, ['"text"'] = { NO_ITEMS },
+  ["null"] = { NO_ITEMS }, ["true"] = { NO_ITEMS },
+  ["\u{FEFF}[1]"] = { BOM, { 1 } }, ["\u{FEFF}[]"] = { BOM, {} },
   ['{"id":1}\v{"id":2}'] = { LINES }, ['{"id":1}\u{85}{"id":2}'] = { LINES },
   ['{"id":1}\u{2028}{"id":2}'] = { LINES },
   ['{"data":[]}'] = { "a `data` list is the list, even when it is empty", {} },
@@ -35,7 +35,8 @@ local DIFFERS = {
   ['{"data":{"id":5}}'] = { "values in order", { { id = 5 } } },
 }
 
-for _, name in ipairs { "core_load_items.json", "envs_base_load_raw.json", "envs_searchqa_load_raw.json" } do
+for _, name in ipairs { "core_load_items.json", "envs_base_load_raw.json",
+  "envs_searchqa_load_raw.json" } do
   test("items are read as in " .. name, function(t)
     local differing = 0
     for _, case in ipairs(test.vectors(name).cases) do
@@ -62,19 +63,22 @@ test("a line that cannot be read is named", function(t)
 end)
 
 test("a single line in a .jsonl file is one item", function(t)
-  local items = dataset.decode(test.read "tests/cases/d03_single_line.jsonl", "d03_single_line.jsonl")
+  local items = dataset.decode(test.read "tests/cases/d03_single_line.jsonl",
+    "d03_single_line.jsonl")
   t:equal(plain(items), { { id = "only-1", question = "Which year?", answers = { "1921" } } })
 end)
 
 test("ratios, counts and partitions are the reference's", function(t)
-  for _, name in ipairs { "core_split_ratio.json", "envs_split_ratio.json", "envs_split_counts.json" } do
+  for _, name in ipairs { "core_split_ratio.json", "envs_split_ratio.json",
+    "envs_split_counts.json" } do
     for _, case in ipairs(test.vectors(name).cases) do
       local given, fn = case["in"], case.fn
       if type(given) ~= "table" then
         local got = dataset.ratio(given)
         local out = case.out
         if type(out) ~= "table" or out.error then out = nil end
-        if tostring(given):find "[\x80-\xFF_]" then out = nil end -- ours takes plain ASCII digits only
+        -- Ours takes plain ASCII digits only.
+        if tostring(given):find "[\x80-\xFF_]" then out = nil end
         t:equal(got, plain(out), tostring(given))
       elseif fn == "ratio_partition" then
         local ids = {}
@@ -122,7 +126,8 @@ test("epochs are drawn as the reference draws them", function(t)
           batch_size = given.batch_size, count = given.steps_per_epoch * given.accumulation })
         t:equal(batch_facts(got), wanted_facts(case.out))
       elseif case.fn == "steps_per_epoch" then
-        t:equal(schedule.steps_per_epoch(given.train_size, given.batch_size, given.accumulation), case.out)
+        t:equal(schedule.steps_per_epoch(given.train_size, given.batch_size, given.accumulation),
+          case.out)
       end
     end
   end
@@ -167,7 +172,8 @@ test("duplicate, leaking, colliding and missing ids are listed before anything r
   local case = json.decode(test.read "tests/cases/d01_duplicate_ids.json")
   local items, err = dataset.check(case, { required = { "question" }, least = 1 })
   t:equal(items, nil)
-  for _, words in ipairs { "id 't-1' stands more than once in train", "id 't-2' is in train and in val (a leak)",
+  for _, words in ipairs { "id 't-1' stands more than once in train",
+    "id 't-2' is in train and in val (a leak)",
     "id 7 and \"7\" in val are the same text", "test item 1 has no id" } do
     t:ok(err.message:find(words, 1, true), words .. " is not in: " .. err.message)
   end
@@ -185,7 +191,8 @@ end)
 test("hostile ids are items like others, each with its own folder name", function(t)
   local case = json.decode(test.read "tests/cases/d02_hostile_ids.json")
   local items = assert(dataset.check({ train = case, val = { { id = "v1", question = "x" },
-    { id = "v2", question = "x" } }, test = { { id = "t", question = "x" } } }, { required = { "question" } }))
+    { id = "v2", question = "x" } }, test = { { id = "t", question = "x" } } },
+    { required = { "question" } }))
   local seen = {}
   for _, item in ipairs(items.train) do
     local name = file.label(item.id)
@@ -207,16 +214,16 @@ test("empty parts are refused, a selection set of one only when allowed", functi
     end
     local items, err = dataset.check(splits, {})
     t:equal(items, nil)
-    t:ok(err.message:find(i == 2 and "fewer than evaluation.min_items" or "nothing to gate on", 1, true),
-      err.message)
+    t:ok(err.message:find(i == 2 and "fewer than evaluation.min_items" or "nothing to gate on",
+      1, true), err.message)
     t:equal(dataset.check(splits, { least = 1 }) ~= nil, i == 2)
   end
 end)
 
 test("look-up lists are named as such", function(t)
   local one = { { id = "a" } }
-  local _, err = dataset.check({ train = one, val = { { id = "b" }, { id = "c" } }, test = { { id = "d" } } },
-    { required = { "question" } })
+  local _, err = dataset.check({ train = one, val = { { id = "b" }, { id = "c" } },
+    test = { { id = "d" } } }, { required = { "question" } })
   t:ok(err.hint:find "ids only", err.hint)
 end)
 

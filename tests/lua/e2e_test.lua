@@ -9,8 +9,8 @@ local support = test.support "tests/lua/support.lua"
 -- from the comparison of a skill with itself, and here there is none. Trace 18 has no step in
 -- common: it takes notes of success replies although only those of failures are asked for.
 local WHOLE = { [0] = true, [2] = true, [3] = true, [4] = true, [5] = true, [6] = true, [9] = true,
-  [10] = true, [11] = true, [12] = true, [14] = true, [15] = true, [16] = true, [17] = true, [19] = true, [20] = true,
-  [21] = true }
+  [10] = true, [11] = true, [12] = true, [14] = true, [15] = true, [16] = true, [17] = true,
+  [19] = true, [20] = true, [21] = true }
 local UP_TO = { [1] = 6, [7] = 4, [8] = 4, [13] = 3 }
 
 -- Replies of a trace that nobody asks for here: a meta skill at the end of the last epoch,
@@ -26,13 +26,14 @@ local NAMES = {
 }
 
 local function experiment_of(config, folder)
-  local e = { train = {}, gradient = {}, evaluation = { min_items = 1 }, policy = {}, optimizer = {},
-    model = { backend = "sim" }, env = { name = "traced", split_mode = "split_dir",
+  local e = { train = {}, gradient = {}, evaluation = { min_items = 1 }, policy = {},
+    optimizer = {}, model = { backend = "sim" }, env = { name = "traced", split_mode = "split_dir",
       split_dir = folder .. "/data", skill_init = folder .. "/skill.md" } }
   for name, section in pairs(NAMES) do
     if config[name] ~= nil then e[section][name] = config[name] end
   end
-  e.optimizer.learning_rate, e.optimizer.min_learning_rate = config.edit_budget, config.min_edit_budget
+  e.optimizer.learning_rate, e.optimizer.min_learning_rate = config.edit_budget,
+    config.min_edit_budget
   e.optimizer.lr_scheduler = config.lr_scheduler
   e.optimizer.lr_control_mode = config.lr_control_mode
   e.optimizer.skill_update_mode = config.skill_update_mode
@@ -78,14 +79,16 @@ local function scripted(replies)
     local reply = replies[at]
     if not reply then error({ kind = "bug", message = "more calls than the trace has" }, 0) end
     if reply[1] ~= stage then
-      error({ kind = "bug", message = ("call %d is %s, the trace has %s"):format(at, stage, reply[1]) }, 0)
+      error({ kind = "bug",
+        message = ("call %d is %s, the trace has %s"):format(at, stage, reply[1]) }, 0)
     end
     return { text = reply[2] }
   end, function() return at - unasked end
 end
 
-local STEP_FIELDS = { "step", "epoch", "step_in_epoch", "action", "rollout_hard", "rollout_soft", "rollout_n",
-  "n_failure_patches", "n_success_patches", "n_edits_merged", "n_edits_ranked", "edit_budget",
+local STEP_FIELDS = { "step", "epoch", "step_in_epoch", "action", "rollout_hard", "rollout_soft",
+  "rollout_n", "n_failure_patches", "n_success_patches", "n_edits_merged", "n_edits_ranked",
+  "edit_budget",
   "lr_control_mode", "candidate_hash", "candidate_skill_len", "edit_apply_summary",
   "rewrite_change_summary", "selection_hard", "selection_soft", "candidate_gate_score",
   "current_score", "best_score", "best_step",
@@ -111,7 +114,8 @@ local function check_steps(t, got, want, most)
   for i = 1, math.min(#want, most or #want) do
     for _, field in ipairs(STEP_FIELDS) do
       if want[i][field] ~= nil then -- the reference's short records leave fields out
-        t:equal(number_text(got[i][field]), number_text(want[i][field]), ("step %d %s"):format(i, field))
+        t:equal(number_text(got[i][field]), number_text(want[i][field]),
+          ("step %d %s"):format(i, field))
       end
     end
     check_support(t, got[i].support_counts or {}, want[i].support_counts or {})

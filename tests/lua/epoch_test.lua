@@ -10,7 +10,8 @@ local function items(prefix, count)
 end
 
 local function analyst(n)
-  return { patch = { reasoning = "r", edits = json.array { { op = "append", content = "- rule " .. n } } } }
+  return { patch = { reasoning = "r",
+    edits = json.array { { op = "append", content = "- rule " .. n } } } }
 end
 
 --- Replies by stage; `meta(n)` answers the n-th meta call.
@@ -33,33 +34,41 @@ end
 
 local function run(more, meta)
   local folder, seen = support.folder(), {}
-  support.write_splits(folder .. "/data", { train = items("t", 8), val = items("v", 4), test = items("x", 2) })
+  support.write_splits(folder .. "/data", { train = items("t", 8), val = items("v", 4),
+    test = items("x", 2) })
   support.write(folder .. "/skill.md", "# Init\n")
   local experiment = {
     train = { num_epochs = 4, batch_size = 8 }, gradient = { minibatch_size = 8 },
     optimizer = { slow_update_samples = 4 }, evaluation = { eval_test = false },
-    model = { backend = "sim" }, policy = { gate = "none", slow_update = "longitudinal", meta_skill = "epoch" },
+    model = { backend = "sim" },
+    policy = { gate = "none", slow_update = "longitudinal", meta_skill = "epoch" },
     env = { name = "traced", split_mode = "split_dir", split_dir = folder .. "/data",
       skill_init = folder .. "/skill.md" },
   }
   for section, values in pairs(more or {}) do
     for name, value in pairs(values) do experiment[section][name] = value end
   end
-  local prepared = support.prepare { folder = folder, search = { "tests/programs/traced" }, experiment = experiment }
-  local meta_reply = meta or function(n) return json.encode { meta_skill_content = "Memory " .. n } end
-  local result = support.train(prepared, { path = folder .. "/out", optimizer = optimizer(seen, meta_reply) })
+  local prepared = support.prepare { folder = folder, search = { "tests/programs/traced" },
+    experiment = experiment }
+  local meta_reply = meta
+    or function(n) return json.encode { meta_skill_content = "Memory " .. n } end
+  local result = support.train(prepared, { path = folder .. "/out",
+    optimizer = optimizer(seen, meta_reply) })
   return result.state, seen, folder .. "/out"
 end
 
 local function has(text, piece) return text:find(piece, 1, true) ~= nil end
 
-test("the memory of an epoch is told in the next one, never to the target, and not written at the end", function(t)
+test(
+  "the memory of an epoch is told in the next one, never to the target, and not written at the end",
+  function(t)
   local state, seen, out = run()
   t.equal(#seen.meta_skill, 2) -- of epochs 2 and 3; nothing could use that of epoch 4
   t.ok(not has(seen.analyst[2], "Memory"))
   t.ok(has(seen.analyst[#seen.analyst], "Memory 2"))
   t.ok(not has(state.skill.text, "Memory"))
-  t.equal(json.decode(test.read(out .. "/meta_skill/epoch_02/meta_skill_result.json")).action, "write_meta_skill")
+  t.equal(json.decode(test.read(out .. "/meta_skill/epoch_02/meta_skill_result.json")).action,
+    "write_meta_skill")
 end)
 
 test("a failed call keeps the memory there was", function(t)
@@ -68,7 +77,8 @@ test("a failed call keeps the memory there was", function(t)
   end)
   t.equal(state.meta, "Memory 1")
   t.ok(has(seen.analyst[#seen.analyst], "Memory 1"))
-  t.equal(json.decode(test.read(out .. "/meta_skill/epoch_03/meta_skill_result.json")).action, "no_content")
+  t.equal(json.decode(test.read(out .. "/meta_skill/epoch_03/meta_skill_result.json")).action,
+    "no_content")
 end)
 
 test("guidance overwrites guidance, in the current skill alone", function(t)
@@ -80,7 +90,8 @@ end)
 
 local function without_guidance(candidate) return not has(candidate.skill.text, "Guidance") end
 
-test("a skill that was changed unmeasured is marked until a measured one takes its place", function(t)
+test("a skill that was changed unmeasured is marked until a measured one takes its place",
+  function(t)
   local _, _, out = run { policy = { gate = without_guidance } }
   local history = json.decode(test.read(out .. "/history.json"))
   t.equal({ history[2].current_is_unmeasured, history[3].current_is_unmeasured }, { nil, true })
@@ -94,7 +105,8 @@ test("with remeasure the gate compares with a score of the current text", functi
   local _, _, out = run { evaluation = { remeasure = true }, policy = { gate = without_guidance } }
   t.ok(test.read(out .. "/steps/step_0003/selection_eval_current/results.jsonl") ~= "")
   local history = json.decode(test.read(out .. "/history.json"))
-  t.equal({ history[3].current_is_unmeasured, history[3].current_origin }, { nil, "slow_update_epoch_02" })
+  t.equal({ history[3].current_is_unmeasured, history[3].current_origin },
+    { nil, "slow_update_epoch_02" })
 end)
 
 test("a skill that did not change is not compared", function(t)
@@ -114,9 +126,12 @@ test("gated guidance is measured, and stays out when the gate says no", function
   t.equal(state.skill.regions.slow_update, "")
 end)
 
-test("where only changes count, items behind the sample are tried until there are enough", function(t)
-  local _, _, out = run { optimizer = { longitudinal_pair_policy = "changed", slow_update_samples = 2 } }
-  for _, pair in ipairs(json.decode(test.read(out .. "/slow_update/epoch_02/comparison_pairs.json"))) do
+test("where only changes count, items behind the sample are tried until there are enough",
+  function(t)
+  local _, _, out = run { optimizer = { longitudinal_pair_policy = "changed",
+    slow_update_samples = 2 } }
+  for _, pair in ipairs(json.decode(test.read(
+    out .. "/slow_update/epoch_02/comparison_pairs.json"))) do
     t.ok(pair.category == "improved" or pair.category == "regressed")
   end
   local all = json.decode(test.read(out .. "/slow_update/epoch_02/comparison_pairs_all.json"))

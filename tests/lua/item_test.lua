@@ -46,8 +46,8 @@ end)
 
 test("a suggestion needs an instruction and a known type", function(t)
   local items, faults = patch.check({ suggestion(), suggestion { instruction = " " },
-    suggestion { type = "delete_all" }, suggestion { type = " Add_Rule ", priority_hint = "soon" } },
-    SUGGESTIONS)
+    suggestion { type = "delete_all" },
+    suggestion { type = " Add_Rule ", priority_hint = "soon" } }, SUGGESTIONS)
   t.equal({ #items, items[2].type, items[2].priority_hint }, { 2, "add_rule", "medium" })
   t.equal({ faults[1].fate, faults[2].fate }, { "malformed", "unknown_op" })
 end)
@@ -64,8 +64,8 @@ test("each kind has its line for a prompt", function(t)
     'append, content "c", support 2')
   t.equal(item.describe(suggestion { priority_hint = "high" }),
     'clarify, title "t", instruction "say it", priority high, support 0')
-  t.equal(item.describe { title = "t", change_summary = { "c" }, new_skill = "# A", support_count = 3 },
-    'title "t", changes ["c"], document "# A", support 3')
+  t.equal(item.describe { title = "t", change_summary = { "c" }, new_skill = "# A",
+    support_count = 3 }, 'title "t", changes ["c"], document "# A", support 3')
 end)
 
 test("a raw patch of each kind is kept, counted and merged under its own list", function(t)
@@ -77,9 +77,11 @@ test("a raw patch of each kind is kept, counted and merged under its own list", 
   t.equal({ #raw.patch.revise_suggestions, raw.dropped[1].fate }, { 1, "leak" })
   local found = patch.normalise({ raw }, SUGGESTIONS)
   t.equal(found.failure[1].revise_suggestions[1].support_count, 3)
-  local both = patch.merged({ revise_suggestions = json.array { suggestion { support_count = 99 } } },
+  local both = patch.merged(
+    { revise_suggestions = json.array { suggestion { support_count = 99 } } },
     { found.failure[1], found.failure[1] }, 1)
-  t.equal({ both.revise_suggestions[1].support_count, both.revise_suggestions[1].merge_level }, { 6, 1 })
+  t.equal({ both.revise_suggestions[1].support_count, both.revise_suggestions[1].merge_level },
+    { 6, 1 })
   t.equal(#patch.concat({ found.failure[1], found.failure[1] }, "n").revise_suggestions, 2)
 end)
 
@@ -91,5 +93,6 @@ end)
 test("suggestions and candidates that say the same have one key", function(t)
   t.equal(patch.key(suggestion()), patch.key(suggestion { title = "other", support_count = 4 }))
   t.ok(patch.key(suggestion()) ~= patch.key(suggestion { instruction = "not that" }))
-  t.equal(patch.key { new_skill = "a\n", change_summary = {} }, patch.key { new_skill = "a", title = "t" })
+  t.equal(patch.key { new_skill = "a\n", change_summary = {} },
+    patch.key { new_skill = "a", title = "t" })
 end)

@@ -60,8 +60,8 @@ test("hard, soft and mixed equal select_gate_score of core_gate", function(t)
       t.equal(err.kind, "config")
       refused = refused + 1
     else
-      local got = score(metric(input.metric, values_of(input), bonus_of(input)), input.hard, input.soft,
-        input.skill_content)
+      local got = score(metric(input.metric, values_of(input), bonus_of(input)), input.hard,
+        input.soft, input.skill_content)
       t.ok(got == case.out, ("case %d: got %s, wanted %s"):format(i, got, case.out))
       compared = compared + 1
     end

@@ -8,7 +8,8 @@ local function keys(t)
 end
 
 test("pairs walks integers, floats, strings by byte, booleans", function(t)
-  local got = keys { b = 1, a = 1, [3] = 1, [-1] = 1, [1.5] = 1, [true] = 1, [false] = 1, ["é"] = 1, B = 1 }
+  local got = keys { b = 1, a = 1, [3] = 1, [-1] = 1, [1.5] = 1, [true] = 1, [false] = 1,
+    ["é"] = 1, B = 1 }
   t:equal(got, { -1, 3, 1.5, "B", "a", "b", "é", false, true })
 end)
 

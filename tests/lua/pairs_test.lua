@@ -92,10 +92,12 @@ test("an item without a mark on both sides is no pair", function(t)
   t.equal({ #list, list[1].id, list[1].category }, { 1, "b", "regressed" })
 end)
 
-test("the comparison goes from bad to good and shows no trajectory of what was solved twice", function(t)
-  local previous = seen { { id = "a1", hard = 1 }, { id = "b1", hard = 1 }, { id = "c1", hard = 0 } }
-  local current = seen { { id = "a1", hard = 1 }, { id = "b1", hard = 0, fail_reason = "wrong unit" },
+test("the comparison goes from bad to good and shows no trajectory of what was solved twice",
+  function(t)
+  local previous = seen { { id = "a1", hard = 1 }, { id = "b1", hard = 1 },
     { id = "c1", hard = 0 } }
+  local current = seen { { id = "a1", hard = 1 },
+    { id = "b1", hard = 0, fail_reason = "wrong unit" }, { id = "c1", hard = 0 } }
   local sides = { previous = previous, current = current }
   local text = pairs_of.comparison(pairs_of.build(previous, current), sides, 10000)
   t.ok(text:find("3 tasks: 1 regressed, 1 failed twice, 0 improved, 1 solved twice", 1, true))

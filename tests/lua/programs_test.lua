@@ -16,8 +16,8 @@ local function items(prefix, count, make)
 end
 
 local function splits(folder, train, val, rest, make)
-  support.write_splits(folder .. "/data", { train = items("t", train, make), val = items("v", val, make),
-    test = items("x", rest, make) })
+  support.write_splits(folder .. "/data", { train = items("t", train, make),
+    val = items("v", val, make), test = items("x", rest, make) })
 end
 
 local function experiment(folder, name, more)
@@ -42,8 +42,10 @@ local function text_of(request)
 end
 
 local function fact_item(i)
-  return { question = "Which colour has box " .. i .. "?", answers = { i % 2 == 0 and "red" or "blue" },
-    files = { ["box" .. i .. ".txt"] = "colour: " .. (i % 2 == 0 and "red" or "blue"), ["note.txt"] = "nothing" } }
+  return { question = "Which colour has box " .. i .. "?",
+    answers = { i % 2 == 0 and "red" or "blue" },
+    files = { ["box" .. i .. ".txt"] = "colour: " .. (i % 2 == 0 and "red" or "blue"),
+      ["note.txt"] = "nothing" } }
 end
 
 --- A target that lists, reads the box and answers; odd boxes only when the skill says how.
@@ -77,7 +79,8 @@ test("a ReAct environment trains through its tools", function(t)
   splits(folder, 8, 6, 4, fact_item)
   local run = support.prepare { folder = folder, search = { "tests/programs/react" },
     experiment = experiment(folder, "react") }
-  local result = support.train(run, { path = folder .. "/out", target = tool_user, optimizer = proposer })
+  local result = support.train(run, { path = folder .. "/out", target = tool_user,
+    optimizer = proposer })
   t.equal(result.summary.baseline_test_hard, 0.5)
   t.equal(result.summary.test_hard, 1.0)
   local talk = json.decode(test.read(folder .. "/out/test_eval/predictions/x1/conversation.json"))
@@ -102,7 +105,8 @@ local function python_user(request)
   }
   local call = calls[turns + 1]
   if not call then
-    return { text = ("<answer>%s</answer>"):format(last.content[1].text:match("COLOUR: (%w+)"):lower()) }
+    return { text = ("<answer>%s</answer>"):format(
+      last.content[1].text:match("COLOUR: (%w+)"):lower()) }
   end
   return { text = "", finish = "tool_calls", tool_calls = json.array {
     { id = tostring(turns), name = call[1], arguments = json.encode(call[2]) } } }
@@ -115,18 +119,21 @@ test("a ReAct environment writes, edits and deletes files with Python", function
   local function prepare()
     local settings = experiment(folder, "react", { train = { batch_size = 2 } })
     settings.sandbox = "none"
-    return support.prepare { folder = folder, search = { "tests/programs/react" }, experiment = settings }
+    return support.prepare { folder = folder, search = { "tests/programs/react" },
+      experiment = settings }
   end
   local j = assert(journal.open())
-  local result = support.train(prepare(), { path = folder .. "/out", journal = j, target = python_user,
-    optimizer = proposer })
+  local result = support.train(prepare(), { path = folder .. "/out", journal = j,
+    target = python_user, optimizer = proposer })
   t.equal(result.summary.baseline_test_hard, 1.0)
-  local talk = json.decode(test.read(folder .. "/out/test_eval_baseline/predictions/x1/conversation.json"))
+  local talk = json.decode(test.read(
+    folder .. "/out/test_eval_baseline/predictions/x1/conversation.json"))
   local said = {}
   for _, message in ipairs(talk) do
     if message.role == "tool" then said[#said + 1] = message.content end
   end
-  t.equal({ said[1], said[2], said[4], said[5] }, { "/workspace\n", "", "box1.txt\nfound", "COLOUR: BLUE" })
+  t.equal({ said[1], said[2], said[4], said[5] },
+    { "/workspace\n", "", "box1.txt\nfound", "COLOUR: BLUE" })
   t.ok(said[3]:find("FileNotFoundError", 1, true), said[3])
   local again = support.train(prepare(), { path = folder .. "/again", journal = j, is_replay = true,
     disorder = 3, target = error, optimizer = error })
@@ -140,18 +147,22 @@ test("without sandbox: none an environment that runs Python stops the run with w
   splits(folder, 2, 2, 2, fact_item)
   local run = support.prepare { folder = folder, search = { "tests/programs/react" },
     experiment = experiment(folder, "react", { train = { batch_size = 2 } }) }
-  local ok, err = pcall(support.train, run, { path = folder .. "/out", target = python_user, optimizer = proposer })
+  local ok, err = pcall(support.train, run, { path = folder .. "/out", target = python_user,
+    optimizer = proposer })
   t.equal({ ok, err.kind }, { false, "config" })
 end)
 
 test("the GEPA-like loop keeps a pool and ends as the others do", function(t)
   local folder = support.folder()
   splits(folder, 8, 6, 4, fact_item)
-  local run = support.prepare { folder = folder, search = { "tests/programs/gepa", "tests/programs/react" },
-    experiment = experiment(folder, "react", { policy = { loop = { "gepa", rounds = 2, proposals = 2 } } }) }
-  local result = support.train(run, { path = folder .. "/out", target = tool_user, optimizer = function()
-    return { text = json.encode { new_skill = "# Boxes\n\n- Read twice.\n" } }
-  end })
+  local run = support.prepare { folder = folder,
+    search = { "tests/programs/gepa", "tests/programs/react" },
+    experiment = experiment(folder, "react", {
+      policy = { loop = { "gepa", rounds = 2, proposals = 2 } } }) }
+  local result = support.train(run, { path = folder .. "/out", target = tool_user,
+    optimizer = function()
+      return { text = json.encode { new_skill = "# Boxes\n\n- Read twice.\n" } }
+    end })
   t.equal(result.summary.test_hard, 1.0)
   t.equal(json.decode(test.read(folder .. "/out/rounds/round_01.json")).pool > 1, true)
 end)
@@ -160,7 +171,8 @@ test("the paired gate asks for repeats while it is not clear", function(t)
   local folder = support.folder()
   splits(folder, 4, 5, 4, fact_item)
   local asked = {}
-  local run = support.prepare { folder = folder, search = { "tests/programs/paired", "tests/programs/react" },
+  local run = support.prepare { folder = folder,
+    search = { "tests/programs/paired", "tests/programs/react" },
     experiment = experiment(folder, "react", { policy = { gate = { "paired", alpha = 0.001 } } }) }
   support.train(run, { path = folder .. "/out", optimizer = proposer, target = function(request)
     asked[#asked + 1] = 1

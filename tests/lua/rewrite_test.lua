@@ -42,7 +42,8 @@ end
 
 local function rewrite(document, text, n)
   local ctx, policy_of = fake(text), update "rewrite"
-  local new, fates, summary = policy_of.run(skill.new(document), suggestions(n or 1), ctx, policy_of.opt)
+  local new, fates, summary = policy_of.run(skill.new(document), suggestions(n or 1), ctx,
+    policy_of.opt)
   return new, fates, summary, ctx
 end
 
@@ -87,10 +88,12 @@ test("the writer sees body, suggestions and memory, and what it wrote is on reco
   for _, piece in ipairs { "# Old", '"instruction": "i1"', "MEMORY" } do
     t.ok(ctx.filled.user:find(piece, 1, true), piece)
   end
-  t.equal(ctx.records.rewrite_result, { reasoning = "r", change_summary = {}, new_skill = "# New\n" })
+  t.equal(ctx.records.rewrite_result,
+    { reasoning = "r", change_summary = {}, new_skill = "# New\n" })
 end)
 
-local GUIDED <const> = skill.new("# Old\n"):with_region("slow_update", "Guidance."):with_region("appendix", "- Note.")
+local GUIDED <const> = skill.new("# Old\n"):with_region("slow_update", "Guidance.")
+  :with_region("appendix", "- Note.")
 
 local function keeps_regions(t, new)
   t.equal(new.regions, GUIDED.regions)

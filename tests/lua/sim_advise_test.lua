@@ -4,7 +4,8 @@ local rewrite = require "backends.sim.rewrite"
 local test = require "skillopt.test"
 local json = require "rt.json"
 
-local RULE <const> = "- A value like `{Word} {Word}` is answered as `{2}, {1}`. Example: `Alpha Beta` "
+local RULE <const> =
+  "- A value like `{Word} {Word}` is answered as `{2}, {1}`. Example: `Alpha Beta` "
   .. "becomes `Beta, Alpha`."
 
 local function comparison(counts, old)
@@ -22,20 +23,26 @@ test("guidance brings back a rule that was lost when tasks were lost with it", f
 end)
 
 test("the memory says another thing when tasks were lost", function(t)
-  local lost, won = json.decode(advise.memory(comparison(LOST))), json.decode(advise.memory(comparison(WON)))
+  local lost, won = json.decode(advise.memory(comparison(LOST))),
+    json.decode(advise.memory(comparison(WON)))
   t.ok(lost.meta_skill_content ~= won.meta_skill_content)
   t.equal(lost.reasoning, LOST)
 end)
 
 test("the rate is the number of proposals with support, at least one", function(t)
-  local pool = '\n[0] append, content "a", support 3\n[1] append, content "b", support 1\n[2] append, support 2'
+  local pool = [[
+
+[0] append, content "a", support 3
+[1] append, content "b", support 1
+[2] append, support 2]]
   t.equal(json.decode(advise.rate(pool)).learning_rate, 2)
   t.equal(json.decode(advise.rate "").learning_rate, 1)
 end)
 
 test("doubled notes are taken out", function(t)
-  t.equal(json.decode(advise.notes "## Notes\n\n1. Read it twice.\n2. read it twice\n3. Stop.").appendix_notes,
-    { "Read it twice.", "Stop." })
+  t.equal(
+    json.decode(advise.notes "## Notes\n\n1. Read it twice.\n2. read it twice\n3. Stop.")
+      .appendix_notes, { "Read it twice.", "Stop." })
 end)
 
 local ANALYSIS <const> = json.encode { patch = { reasoning = "r", edits = json.array {

@@ -50,8 +50,9 @@ function M.endpoint(role, answer)
     params = function(_, wanted) return { max_tokens = wanted.max_tokens } end,
     ask = function(_, request, options)
       local reply = answer(request, options.stage)
-      local value = { text = reply.text, finish = reply.finish or "stop", outcome = reply.outcome or "ok",
-        tool_calls = reply.tool_calls or json.array {}, usage = { prompt_tokens = 1, completion_tokens = 1 } }
+      local value = { text = reply.text, finish = reply.finish or "stop",
+        outcome = reply.outcome or "ok", tool_calls = reply.tool_calls or json.array {},
+        usage = { prompt_tokens = 1, completion_tokens = 1 } }
       return { value = reply.error and { error = reply.error } or value, usage = value.usage }
     end,
   }
@@ -82,8 +83,8 @@ end
 ---@return table result
 function M.train(run, options)
   local j = options.journal or assert(journal.open())
-  run_of.attach(run, { journal = j, path = options.path, quiet = true, is_replay = options.is_replay,
-    disorder = options.disorder, compare = options.compare })
+  run_of.attach(run, { journal = j, path = options.path, quiet = true,
+    is_replay = options.is_replay, disorder = options.disorder, compare = options.compare })
   local scripts = { target = options.target, optimizer = options.optimizer }
   local real = run.endpoint
   run.endpoint = function(role)

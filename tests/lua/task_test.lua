@@ -144,9 +144,11 @@ test("cancellation is deep and the parent ends last", function(t)
         pause(3)
         error({ kind = "data", message = "first" })
       end
-      local guard <close> = setmetatable({}, { __close = function() trail[#trail + 1] = "outer" end })
+      local guard <close> = setmetatable({},
+        { __close = function() trail[#trail + 1] = "outer" end })
       task.map({ 1 }, function()
-        local inner <close> = setmetatable({}, { __close = function() trail[#trail + 1] = "inner" end })
+        local inner <close> = setmetatable({},
+          { __close = function() trail[#trail + 1] = "inner" end })
         pause(50)
         return inner and guard
       end)

@@ -78,7 +78,8 @@ return skillopt.env {
     local em = score.exact_match(answer, item.answers)
     local f1 = score.f1(answer, item.answers)
     return {
-      hard = math.floor(em), soft = f1, em = em, f1 = f1, sub_em = score.sub_em(answer, item.answers),
+      hard = math.floor(em), soft = f1, em = em, f1 = f1,
+      sub_em = score.sub_em(answer, item.answers),
       question = item.question, task_description = item.question, predicted_answer = answer,
       gold_answers = item.answers, response = text, agent_ok = true,
       fail_reason = reason(em, answer, item.answers),

@@ -55,13 +55,15 @@ end
 return policy.define {
   slot = "loop",
   options = {
-    num_epochs = { "integer", key = "train.num_epochs", min = 1, doc = "passes over the training items" },
+    num_epochs = { "integer", key = "train.num_epochs", min = 1,
+      doc = "passes over the training items" },
     batch_size = { "integer", key = "train.batch_size", min = 1, doc = "items a rollout batch" },
     accumulation = { "integer", key = "train.accumulation", min = 1, doc = "batches a step" },
     seed = { "integer", key = "train.seed", doc = "seed of batches and streams" },
     sel_env_num = { "integer", key = "evaluation.sel_env_num", min = 0,
       doc = "selection items used, 0 = all" },
-    test_env_num = { "integer", key = "evaluation.test_env_num", min = 0, doc = "test items used, 0 = all" },
+    test_env_num = { "integer", key = "evaluation.test_env_num", min = 0,
+      doc = "test items used, 0 = all" },
     remeasure = { "boolean", key = "evaluation.remeasure",
       doc = "measure a skill that was changed unmeasured before the next gate" },
     slow_samples = { "integer", key = "optimizer.slow_update_samples", min = 1,
@@ -70,7 +72,8 @@ return policy.define {
       choices = { "mixed", "changed", "unchanged" }, doc = "which pairs count" },
     slow_gated = { "boolean", key = "optimizer.slow_update_gate_with_selection",
       doc = "must guidance pass the gate?" },
-    eval_test = { "boolean", key = "evaluation.eval_test", doc = "measure on the test set at the end" },
+    eval_test = { "boolean", key = "evaluation.eval_test",
+      doc = "measure on the test set at the end" },
   },
   run = function(ctx, opt)
     local state = train.start(ctx, opt)

@@ -29,11 +29,13 @@ function M.pair(a, b)
 end
 
 local function table_text(run)
-  local lines = { string.format("  %-28s %7s %10s %11s", "role/stage", "calls", "prompt", "completion") }
+  local lines = { string.format("  %-28s %7s %10s %11s", "role/stage", "calls", "prompt",
+    "completion") }
   for name, row in pairs(run.token_table()) do
     if name ~= "_total" then
-      lines[#lines + 1] = string.format("  %-28s %7d %10d %11d%s", name, row.calls, row.prompt_tokens,
-        row.completion_tokens, row.estimated > 0 and string.format("  (%d estimated)", row.estimated) or "")
+      lines[#lines + 1] = string.format("  %-28s %7d %10d %11d%s", name, row.calls,
+        row.prompt_tokens, row.completion_tokens,
+        row.estimated > 0 and string.format("  (%d estimated)", row.estimated) or "")
     end
   end
   return table.concat(lines, "\n")
@@ -46,7 +48,8 @@ local function test_lines(result)
   return {
     string.format("test set (n=%d): initial %s, best %s, last %s", tests.best.n,
       number(tests.baseline.hard), number(tests.best.hard), number(tests.last.hard)),
-    string.format("best against initial, item by item (n=%d): %d wins, %d ties, %d losses, lift %+.4f",
+    string.format(
+      "best against initial, item by item (n=%d): %d wins, %d ties, %d losses, lift %+.4f",
       pair.n, pair.wins, pair.ties, pair.losses, pair.lift),
   }
 end
@@ -72,8 +75,8 @@ function M.show(run, result, options)
   }
   table.move(test_lines(result), 1, 2, #lines + 1, lines)
   lines[#lines + 1] = table_text(run)
-  lines[#lines + 1] = string.format("%d of %d calls answered by the journal", run.effects.counts.stored
-    + run.effects.counts.copied, run.calls())
+  lines[#lines + 1] = string.format("%d of %d calls answered by the journal",
+    run.effects.counts.stored + run.effects.counts.copied, run.calls())
   lines[#lines + 1] = string.format("best skill: %s/best_skill.md (%d tokens)", run.path,
     s.best_skill_tokens)
   stdout.write(table.concat(lines, "\n") .. "\n")

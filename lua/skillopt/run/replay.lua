@@ -46,7 +46,8 @@ local function overlay(j, known, folder)
   local texts = {}
   for name, id in pairs(known.sources) do
     local what = "source " .. name
-    texts[identity.source_path(name, folder)] = genuine(j, need(j, "source", name, id, what), id, what)
+    texts[identity.source_path(name, folder)] = genuine(j, need(j, "source", name, id, what), id,
+      what)
   end
   return texts
 end
@@ -68,7 +69,8 @@ end
 local function configuration(invocation, path)
   local assignments = {}
   for name, value in pairs(invocation.values) do
-    assignments[#assignments + 1] = { name = name, value = value, from = name .. " (as the run had it)" }
+    assignments[#assignments + 1] = { name = name, value = value,
+      from = name .. " (as the run had it)" }
   end
   loader.set_search(opening.folders(path))
   local config, err = config_of.resolve {
@@ -101,8 +103,8 @@ end
 local function prepare(j, path, invocation, known)
   local at = path .. "/" .. (invocation.file:match "[^/]*$")
   loader.set_overlay(overlay(j, known, path))
-  local skill = genuine(j, need(j, "source", "", "skill:" .. known.skill, "initial skill"), known.skill,
-    "initial skill")
+  local skill = genuine(j, need(j, "source", "", "skill:" .. known.skill, "initial skill"),
+    known.skill, "initial skill")
   return run_of.prepare {
     config = configuration(invocation, at), file = at, folders = opening.folders(at),
     load = opening.loader(opening.folders(at)), stored = { data = stored_data(j), skill = skill },
@@ -114,7 +116,8 @@ local function outcome_of(run, ok, err, ended)
   local facts = string.format("%d answers, %d decisions", counts.stored, run.decisions_compared())
   if ok then return { ok = true, text = "equal: " .. facts } end
   if type(err) == "table" and err.at_end and not ended then
-    return { ok = true, text = string.format("equal as far as the journal goes (%s): %s", facts, err.message) }
+    return { ok = true,
+      text = string.format("equal as far as the journal goes (%s): %s", facts, err.message) }
   end
   error(err, 0)
 end
@@ -132,19 +135,21 @@ end
 ---@return {ok: boolean, text: string}
 function M.run(path, opt)
   if file.kind(path .. "/journal.db") ~= "file" then
-    error({ kind = "io", message = path .. " holds no run (there is no journal.db)", retry = false }, 0)
+    error({ kind = "io", message = path .. " holds no run (there is no journal.db)",
+      retry = false }, 0)
   end
   local held, lock_err = lock.acquire(path .. "/run.lock", { shared = true })
   if not held then error(lock_err, 0) end
-  local j, err = journal.open(path .. "/journal.db", { read_only = true, accept_loss = opt.accept_loss })
+  local j, err = journal.open(path .. "/journal.db",
+    { read_only = true, accept_loss = opt.accept_loss })
   if not j then error(err, 0) end
   local known = read_json(j, need(j, "open", "", "identity", "identity"))
   local invocation = read_json(j, need(j, "open", "", "invocation", "command"))
   local run = prepare(j, path, invocation, known)
   local note, finish = comparer(path)
   local looks = opt.verify or opt.shuffle
-  run_of.attach(run, { journal = j, path = path, is_replay = true, disorder = opt.shuffle, quiet = true,
-    compare = looks and note or nil })
+  run_of.attach(run, { journal = j, path = path, is_replay = true, disorder = opt.shuffle,
+    quiet = true, compare = looks and note or nil })
   local ended = j:find("value", "", "end") ~= nil
   local ok, why = xpcall(run_of.train, with_traceback, run)
   j:close()

@@ -21,7 +21,8 @@ local function why(d) return d.reason and ": " .. d.reason or "" end
 
 local LINES = {
   open = function(d)
-    local how = d.mode == "fork" and string.format("fork of %s: %d calls on file", d.parent, d.calls)
+    local how = d.mode == "fork"
+        and string.format("fork of %s: %d calls on file", d.parent, d.calls)
       or d.mode == "continue" and d.ended and "this run has ended; showing it again"
       or d.mode == "continue" and string.format("continuing at step %d of %d", d.step, d.steps)
       or "new run"
@@ -29,17 +30,21 @@ local LINES = {
   end,
   note = function(d) return "note: " .. d.message end,
   model = function(d)
-    return string.format("%s: %s, model %s%s", d.role, d.backend, d.model ~= "" and d.model or "(its own)",
-      d.base_url and " at " .. d.base_url or "")
+    return string.format("%s: %s, model %s%s", d.role, d.backend,
+      d.model ~= "" and d.model or "(its own)", d.base_url and " at " .. d.base_url or "")
   end,
   plan = function(d)
-    return string.format("%d train, %d selection, %d test items; %d epochs, %d steps", d.train, d.val,
-      d.test, d.epochs, d.steps)
+    return string.format("%d train, %d selection, %d test items; %d epochs, %d steps",
+      d.train, d.val, d.test, d.epochs, d.steps)
   end,
   epoch = function(d) return string.format("[EPOCH %d/%d]", d.epoch, d.epochs) end,
-  step = function(d, run) return string.format("[STEP %d/%d] epoch %d", d.step, run.plan.steps, d.epoch) end,
+  step = function(d, run)
+    return string.format("[STEP %d/%d] epoch %d", d.step, run.plan.steps, d.epoch)
+  end,
   step_done = function(d)
-    if d.action:find "^skip" then return string.format("  [skip] %s: %s", d.action, d.gate_reason) end
+    if d.action:find "^skip" then
+      return string.format("  [skip] %s: %s", d.action, d.gate_reason)
+    end
     local s = d.edit_apply_summary
     return string.format("  [6/6 EVALUATE] %s: %s; %s; current %s, best %s (step %d), "
       .. "skill %d tokens", ACTIONS[d.action] or d.action, d.gate_reason,
@@ -55,7 +60,8 @@ local LINES = {
   end,
   final = function() return "[FINAL] last skill, then the test set" end,
   progress = function(d)
-    return string.format("  [%s] %d/%d hard=%s%s%s calls=%d", d.label, d.done, d.total, score(d.hard),
+    return string.format("  [%s] %d/%d hard=%s%s%s calls=%d", d.label, d.done, d.total,
+      score(d.hard),
       d.no_answer > 0 and string.format(" no_answer=%d", d.no_answer) or "",
       d.failed > 0 and string.format(" failed=%d", d.failed) or "", d.calls)
   end,
@@ -77,7 +83,8 @@ function M.new(options)
     end
   end
   local function progress(label, total)
-    local d = { label = label, done = 0, total = total, sum = 0.0, marked = 0, no_answer = 0, failed = 0 }
+    local d = { label = label, done = 0, total = total, sum = 0.0, marked = 0, no_answer = 0,
+      failed = 0 }
     local said = flow.now()
     return function(rep)
       d.done = d.done + 1

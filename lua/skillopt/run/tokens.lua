@@ -57,7 +57,8 @@ function M.attach(run)
   end
 
   local function total(source)
-    local out, sum = json.object {}, { calls = 0, prompt_tokens = 0, completion_tokens = 0, estimated = 0 }
+    local out, sum = json.object {},
+      { calls = 0, prompt_tokens = 0, completion_tokens = 0, estimated = 0 }
     for name, row in pairs(source) do
       out[name] = { total_tokens = row.prompt_tokens + row.completion_tokens }
       for _, field in ipairs(FIELDS) do

@@ -3,7 +3,8 @@
 local file = require "rt.file"
 local stdout = require "rt.stdout"
 
-local compare = assert(load(assert(file.read "tests/e2e/compare.lua"), "@tests/e2e/compare.lua", "t", _G))
+local compare = assert(load(assert(file.read "tests/e2e/compare.lua"), "@tests/e2e/compare.lua",
+  "t", _G))
 
 local name, reference = ...
 local folders = { select(3, ...) }

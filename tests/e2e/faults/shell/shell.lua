@@ -7,7 +7,8 @@ return skillopt.env {
   name = "shell",
   required = { "question", "answers" },
   rollout = function(item, ctx)
-    local reply = ctx:chat { system = "Answer in an <answer> tag.\n" .. ctx.skill, user = item.question }
+    local reply = ctx:chat { system = "Answer in an <answer> tag.\n" .. ctx.skill,
+      user = item.question }
     local said = score.tagged(reply.text, "answer") or ""
     local box = ctx:workspace()
     ctx:run({ "sh", "-c", "cat >said" }, { workspace = box, stdin = said })
