@@ -554,7 +554,7 @@ static bool settle(struct journal_db *d, const char *path, struct err *e)
 static bool connect_reading(struct journal_db *d, const char *path, struct err *e)
 {
     if (!path)
-        return err_set(e, ERR_BUG, "a journal in memory cannot be opened for reading alone");
+        return err_set(e, ERR_BUG, "a journal in memory cannot be read-only");
     if (size_of(path, "") < 0)
         return file_err(e, "open", path, ENOENT);
     if (!settle(d, path, e))
