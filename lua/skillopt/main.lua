@@ -60,6 +60,17 @@ local function overview()
   return table.concat(lines, "\n") .. "\n"
 end
 
+--- What is left of a command that was interrupted.
+local AFTER_INTERRUPT <const> = {
+  run = "what was answered is on file: the same command goes on from there",
+}
+
+--- An error that ends a whole command as cancelled is an interrupt.
+local function interrupted(err, name)
+  if type(err) ~= "table" or err.kind ~= "cancelled" then return err end
+  return { kind = "cancelled", message = "stopped by an interrupt", hint = AFTER_INTERRUPT[name] }
+end
+
 local function complain(err)
   if type(err) == "string" then err = { kind = "bug", message = err } end
   local hint = err.hint and ("\n  " .. err.hint) or ""
@@ -97,8 +108,8 @@ local function main(args)
     end
     return e
   end, rest)
-  if not ok then return complain(code) end
-  if code == nil and err then return complain(err) end
+  if not ok then return complain(interrupted(code, name)) end
+  if code == nil and err then return complain(interrupted(err, name)) end
   return code or 0
 end
 

@@ -115,6 +115,8 @@ sleep 1
 kill -INT $pid
 wait $pid
 is $? 130 "an interrupted run ends with exit code 130"
+grep -q 'the same command goes on from there' "$tmp/stopped.err"
+say $? "an interrupted run says how to go on" "$(cat "$tmp/stopped.err")"
 stub_stop
 stub_start "$build" --script tests/stub/scripts/qa.lua --key $key --log "$tmp/again.log"
 train "$tmp/stopped"
