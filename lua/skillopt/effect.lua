@@ -14,19 +14,19 @@ local M = {}
 
 ---@class skillopt.Effects
 ---@field journal table the run's
----@field parent table? the journal of the run this one is a fork of
+---@field parents table[] journals of the runs this one is a fork of, the nearest first
 ---@field is_replay boolean nothing is asked of the world
 ---@field disorder boolean stored answers are delivered in another order
 ---@field counts {asked: integer, stored: integer, copied: integer}
 
 --- The effects of a run.
----@param options {journal: table, parent: table?, is_replay: boolean?, disorder: integer?, scrub: (fun(text: string): string)?}
+---@param options {journal: table, parents: table[]?, is_replay: boolean?, disorder: integer?, scrub: (fun(text: string): string)?}
 ---@return skillopt.Effects
 function M.new(options)
   if options.disorder then flow.disorder(options.disorder) end
   return {
     journal = options.journal,
-    parent = options.parent,
+    parents = options.parents or {},
     is_replay = options.is_replay or false,
     disorder = options.disorder ~= nil,
     scrub = options.scrub or function(text) return text end,
@@ -109,12 +109,20 @@ local function put_bodies(effects, bodies)
 end
 
 --- The bodies a parent's answer stands on, before the answer itself.
-local function copy_bodies(effects, n)
-  local bytes = effects.parent:read(n)
+local function copy_bodies(effects, parent, n)
+  local bytes = parent:read(n)
   local answer = bytes and json.decode(bytes)
   for _, key in ipairs(answer and answer.bodies or {}) do
-    local body = not effects.journal:find("body", "", key) and effects.parent:find("body", "", key)
-    if body then queued(effects.journal:copy(effects.parent, body)) end
+    local body = not effects.journal:find("body", "", key) and parent:find("body", "", key)
+    if body then queued(effects.journal:copy(parent, body)) end
+  end
+end
+
+--- The first parent that has the answer, and its row there.
+local function in_parents(effects, slot, key)
+  for _, parent in ipairs(effects.parents) do
+    local n = parent:find("effect", slot, key)
+    if n then return parent, n end
   end
 end
 
@@ -124,12 +132,13 @@ local function from_journal(effects, slot, key, bodies)
     effects.counts.stored = effects.counts.stored + 1
     return n
   end
-  n = effects.parent and effects.parent:find("effect", slot, key)
-  if not n then return nil end
+  local parent
+  parent, n = in_parents(effects, slot, key)
+  if not parent then return nil end
   effects.counts.copied = effects.counts.copied + 1
   put_bodies(effects, bodies)
-  if not bodies then copy_bodies(effects, n) end
-  return queued(effects.journal:copy(effects.parent, n))
+  if not bodies then copy_bodies(effects, parent, n) end
+  return queued(effects.journal:copy(parent, n))
 end
 
 local function read(effects, n, slot)

@@ -393,7 +393,7 @@ end
 
 --- Give a prepared run its journal and what hangs on it.
 ---@param run table
----@param opt {journal: table, parent: table?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: function?}
+---@param opt {journal: table, parents: table[]?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: function?}
 function M.attach(run, opt)
   run.journal, run.path, run.is_replay = opt.journal, opt.path, opt.is_replay
   run.compare = opt.compare
@@ -404,8 +404,8 @@ function M.attach(run, opt)
   run.started = flow.now()
   run.seconds = function() return flow.now() - run.started end
   run.scrub = require("skillopt.secrets").scrubber(run.config:secrets())
-  run.effects = effect.new { journal = opt.journal, parent = opt.parent, is_replay = opt.is_replay,
-    disorder = opt.disorder, scrub = run.scrub }
+  run.effects = effect.new { journal = opt.journal, parents = opt.parents,
+    is_replay = opt.is_replay, disorder = opt.disorder, scrub = run.scrub }
   run.ctx = ctx.new()
   tokens.attach(run)
   make_log(run)
@@ -451,12 +451,13 @@ end
 local function announce(run, opened)
   say_loss(run)
   local steps = steps_of(run)
+  local parent = opened.mode == "fork" and opened.parents[1] or nil
   run.say("open", {
     path = run.path, mode = opened.mode, steps = steps,
     step = count_rows(run.journal, "decision", "step_record") + 1,
     ended = run.journal:find("value", "", "end") ~= nil,
-    parent = opened.parent and opened.parent.path:match "[^/]*$",
-    calls = opened.parent and count_rows(opened.parent.journal, "effect") or nil,
+    parent = parent and parent.path:match "[^/]*$",
+    calls = count_rows((parent or opened).journal, "effect"),
   })
   for _, words in ipairs(opened.notes) do run.say("note", { message = words }) end
   for _, words in ipairs(opened.hard or {}) do
@@ -502,7 +503,7 @@ end
 --- The clock of a run starts when it was begun, or the run it is a fork of: a value, so
 --- that it starts there again.
 local function start_clock(run)
-  local j, parent = run.journal, run.effects.parent
+  local j, parent = run.journal, run.effects.parents[1]
   local n = j:find("value", "", "start")
   local inherited = not n and parent and parent:find("value", "", "start")
   if inherited then
@@ -561,8 +562,10 @@ function M.go(run, opt)
     root = root, out_root = out_root ~= "" and out_root or nil, resume = opt.resume, new = opt.new,
     retry_failed = opt.retry_failed, accept_loss = opt.accept_loss, identity = run.identity,
   }
-  M.attach(run, { journal = opened.journal, parent = opened.parent and opened.parent.journal,
-    path = opened.path, quiet = opt.quiet, json = opt.json })
+  local parents = {}
+  for i, parent in ipairs(opened.parents or {}) do parents[i] = parent.journal end
+  M.attach(run, { journal = opened.journal, parents = parents, path = opened.path,
+    quiet = opt.quiet, json = opt.json })
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
   -- The data is stored last: a run that was killed before it has not all its inputs.
   local has_inputs = run.journal:find("value", "", "data") ~= nil
@@ -574,7 +577,7 @@ function M.go(run, opt)
   local result = M.train(run)
   write_card(run) -- with what was read on the way
   run.journal:close()
-  if opened.parent then opened.parent.journal:close() end
+  for _, parent in ipairs(parents) do parent:close() end
   return result
 end
 

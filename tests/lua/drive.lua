@@ -98,6 +98,6 @@ end)
 assert(file.write(result_path, json.encode {
   ok = ok, err = not ok and result or nil, notes = notes,
   path = opened and opened.path, mode = opened and opened.mode,
-  parent = opened and opened.parent and opened.parent.path,
+  parent = opened and opened.parents and opened.parents[1] and opened.parents[1].path,
   summary = ok and json.decode(json.encode(result.summary)) or nil,
 }))

@@ -74,7 +74,7 @@ test("a parent's answer that cannot be taken over is not asked for again", funct
   local child = { find = function() end, copy = function() return nil, full end }
   local err = t.raises(function()
     at("fork", function()
-      return answer(effect.new { journal = child, parent = parent }, ask)
+      return answer(effect.new { journal = child, parents = { parent } }, ask)
     end)
   end)
   t.equal({ err.message, calls() }, { full.message, 1 })
@@ -175,7 +175,7 @@ end
 both("a fork takes a parent's answer of the same slot, digest and count", function(t, open)
   local parent <close> = parent_with(open, "steps/1/q1")
   local own <close> = open()
-  local effects = effect.new { journal = own, parent = parent }
+  local effects = effect.new { journal = own, parents = { parent } }
   local ask, calls = asker()
   local got = { at("steps/1/q1", function()
     return answer(effects, ask), answer(effects, ask), answer(effects, ask)
@@ -187,14 +187,14 @@ both("a fork takes nothing by digest alone", function(t, open)
   local parent <close> = parent_with(open, "steps/1/q1")
   local own <close> = open()
   local ask, calls = asker()
-  at("steps/2/q1", answer, effect.new { journal = own, parent = parent }, ask)
+  at("steps/2/q1", answer, effect.new { journal = own, parents = { parent } }, ask)
   t.equal(calls(), 1)
 end)
 
 both("a fork stands alone: what it took is in its own journal", function(t, open)
   local parent = parent_with(open, "alone")
   local own <close> = open()
-  local effects = effect.new { journal = own, parent = parent }
+  local effects = effect.new { journal = own, parents = { parent } }
   local ask, calls = asker()
   at("alone", answer, effects, ask)
   parent:close()
@@ -207,7 +207,7 @@ both("a fork has the message bodies of what it took", function(t, open)
   local body = { key = ("b"):rep(64), bytes = "a body" }
   at("body", effect.perform, effect.new { journal = parent }, DIGEST, (asker()), { body })
   local own <close> = open()
-  at("body", effect.perform, effect.new { journal = own, parent = parent }, DIGEST, (asker()),
+  at("body", effect.perform, effect.new { journal = own, parents = { parent } }, DIGEST, (asker()),
     { body })
   t.ok(own:find("body", "", body.key))
 end)

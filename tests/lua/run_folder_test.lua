@@ -188,6 +188,51 @@ test("a fork of a fork has everything that its parent had", function(t)
   t.equal({ r.mode, r.path:match "[^/]*$", #r.asked }, { "fork", "0003", 0 })
 end)
 
+local ONE_WORKER <const> = "env.workers=1"
+
+--- A folder with an ended run, and how many calls its fork with two epochs asks.
+local function with_parent()
+  local folder, other = process.program(), process.program()
+  run(folder)
+  run(other)
+  return folder, #run(other, { args = { "train.num_epochs=2", ONE_WORKER } }).asked
+end
+
+test("a fork that is killed and continued takes the rest from its parent", function(t)
+  local folder, whole = with_parent()
+  local options = { kill_at = 5, args = { "train.num_epochs=2", ONE_WORKER } }
+  t.equal(drive(folder, options).signal, true)
+  options.kill_at = nil
+  local r = run(folder, options)
+  t.equal({ r.mode, r.path:match "[^/]*$", #r.asked }, { "continue", "0002", whole - 4 })
+end)
+
+test("a fork of a killed fork has what the first parent had", function(t)
+  local folder, whole = with_parent()
+  drive(folder, { kill_at = 1, args = { "train.num_epochs=2", ONE_WORKER } })
+  replace(folder .. "/driven.lua", "local hard =", "-- a remark\n    local hard =")
+  local r = run(folder, { args = { "train.num_epochs=2", ONE_WORKER } })
+  t.equal({ r.mode, r.path:match "[^/]*$", #r.asked }, { "fork", "0003", whole })
+end)
+
+test("a fork whose parent is gone says so and asks the rest anew", function(t)
+  local folder = with_parent()
+  drive(folder, { kill_at = 5, args = { "train.num_epochs=2", ONE_WORKER } })
+  assert(file.remove("0001", { root = outputs(folder) }))
+  local r = run(folder, { args = { "train.num_epochs=2", ONE_WORKER } })
+  t.equal(r.mode, "continue")
+  local said = table.concat(r.notes, "\n")
+  t.ok(said:find("0001, which this run was forked from, is gone", 1, true), said)
+end)
+
+test("a fork that was cut off before its first row is begun again as a fork", function(t)
+  local folder, whole = with_parent()
+  assert(file.mkdir(outputs(folder) .. "/0002"))
+  require("rt.journal").open(outputs(folder) .. "/0002/journal.db"):close()
+  local r = run(folder, { args = { "train.num_epochs=2", ONE_WORKER } })
+  t.equal({ r.mode, r.path:match "[^/]*$", #r.asked }, { "fork", "0002", whole })
+end)
+
 test("the clock starts when the run was begun, in its forks too", function(t)
   local before = os.time()
   local folder = process.program()
@@ -336,6 +381,19 @@ test("--retry-failed of an ended run is a fork that asks nothing when nothing fa
   run(folder)
   local r = run(folder, { go = { retry_failed = true } })
   t.equal({ r.mode, #r.asked }, { "fork", 0 })
+end)
+
+test("--retry-failed that was killed goes on in the folder it began", function(t)
+  local folder = process.program()
+  run(folder)
+  local path = outputs(folder) .. "/0002"
+  assert(file.mkdir(path))
+  local j = require("rt.journal").open(path .. "/journal.db")
+  assert(j:put("open", "", "parent", json.canonical { folder = "0001", retry_failed = true }))
+  j:close()
+  local r = run(folder, { go = { retry_failed = true } })
+  t.equal({ r.mode, r.path:match "[^/]*$", #r.asked }, { "fork", "0002", 0 })
+  t.equal(run(folder, { go = { retry_failed = true } }).path:match "[^/]*$", "0003")
 end)
 
 ------------------------------------------------------------------- derived files

@@ -16,7 +16,7 @@ local ctx = ctx_of.new()
 
 --- Run `f(ctx)` as an item of a run with this journal; asked again it is the same item.
 local function item(options, f)
-  local effects = effect.new { journal = options.journal, parent = options.parent,
+  local effects = effect.new { journal = options.journal, parents = { options.parent },
     scrub = options.scrub, is_replay = options.is_replay }
   local place = { kind = "rollout", item = {}, run = {
     effects = effects, log = function(event) options.logged = event end,

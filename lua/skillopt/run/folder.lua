@@ -50,6 +50,11 @@ local function identity_in(j)
   return json.decode(assert(j:read(n)))
 end
 
+--- The end of a run is on file.
+local function has_ended(j)
+  return j:find("value", "", "end") ~= nil
+end
+
 local function take(path, opt)
   local ok, err = file.mkdir(path)
   if not ok then error(err, 0) end
@@ -69,6 +74,34 @@ local function make_new(path, mode, opt)
   return run
 end
 
+------------------------------------------------------------------------ parents
+
+--- The name of the folder that a journal's run is a fork of; nil when it is none.
+local function parent_name(j)
+  local n = j:find("open", "", "parent")
+  return n and json.decode(assert(j:read(n))).folder
+end
+
+--- Open the run `name` beside this one for reading, and those that it was itself still
+--- taking answers from.
+local function open_parents(run, name)
+  local root = run.path:match "^(.*)/[^/]*$" or "."
+  run.parents = {}
+  while name do
+    local path = root .. "/" .. name
+    if not has_journal(path) then
+      run.notes[#run.notes + 1] = path
+        .. ", which this run was forked from, is gone: what it still had is asked anew"
+      return
+    end
+    local held, err = lock.acquire(path .. "/run.lock", { shared = true })
+    if not held then error(err, 0) end
+    local j = open_journal(path, { read_only = true })
+    run.parents[#run.parents + 1] = { path = path, lock = held, journal = j }
+    name = not has_ended(j) and parent_name(j) or nil
+  end
+end
+
 --- A run folder that is there already: continue it when it is the same run.
 local function try_continue(path, opt)
   local run = take(path, opt)
@@ -79,6 +112,16 @@ local function try_continue(path, opt)
   end
   run.hard, run.soft = identity.differences(run.known, opt.identity)
   run.mode = "continue"
+  return run
+end
+
+--- Continue: a fork that has not ended still takes what its parent has. One that was killed
+--- before it said what it is begins as it was to begin.
+local function continued(run)
+  local name = not has_ended(run.journal) and parent_name(run.journal)
+  if not name then return run end
+  if run.mode == "new" then run.mode = "fork" end
+  open_parents(run, name)
   return run
 end
 
@@ -114,23 +157,50 @@ local function explicit(path, opt)
     give_back(run)
     refuse(path, run.hard)
   end
-  return run
+  return continued(run)
 end
 
-local function open_parent(run, path)
-  local held, err = lock.acquire(path .. "/run.lock", { shared = true })
-  if not held then error(err, 0) end
-  run.parent = { path = path, lock = held, journal = open_journal(path, { read_only = true }) }
-end
-
+--- The parent is noted before anything else, so that a fork which is killed and continued
+--- takes the same answers from it.
 local function fork_of(root, n, opt)
   local run = make_new(path_of(root, n + 1), "fork", opt)
-  open_parent(run, path_of(root, n))
+  local name = string.format("%04d", n)
+  local row = json.canonical { folder = name, retry_failed = opt.retry_failed or false }
+  local ok, err = run.journal:store("open", "", "parent", row)
+  if not ok then error(err, 0) end
+  open_parents(run, name)
   return run
+end
+
+--- Was the run begun by --retry-failed and not brought to its end? Then that is what the
+--- same command goes on with.
+local function is_open_retry(j)
+  local n = not has_ended(j) and j:find("open", "", "parent")
+  return n and json.decode(assert(j:read(n))).retry_failed or false
+end
+
+--- The newest run under the root, open, and its number; nil and the number of the newest
+--- folder when there is none to go on with. A folder whose journal is still empty was cut
+--- off before it said what it is: the run before it counts, and its place is used again.
+local function newest_run(opt)
+  local newest = numbered(opt.root)
+  if newest > 0 and is_unborn(path_of(opt.root, newest)) then newest = newest - 1 end
+  if newest == 0 or opt.new or not has_journal(path_of(opt.root, newest)) then
+    return nil, newest
+  end
+  local run = try_continue(path_of(opt.root, newest), opt)
+  local is_empty = run.mode == "new" and run.journal:last() == 0
+  if not is_empty or newest == 1 or not has_journal(path_of(opt.root, newest - 1)) then
+    return run, newest
+  end
+  give_back(run)
+  return try_continue(path_of(opt.root, newest - 1), opt), newest - 1
 end
 
 --- Choose and open. The result has path, lock, journal, mode ("new", "continue", "fork"),
---- notes (what the user should hear), and parent, hard, soft where they apply.
+--- notes (what the user should hear), and parents (the nearest first), hard, soft where
+--- they apply.
+---@async
 ---@param opt {root: string, out_root: string?, resume: string?, new: boolean?, retry_failed: boolean?, accept_loss: boolean?, identity: table}
 ---@return table
 function M.open(opt)
@@ -139,14 +209,10 @@ function M.open(opt)
     fault("io", string.format("%s holds no run (there is no journal.db)", opt.resume))
   end
   if fixed then return explicit(fixed, opt) end
-  local newest = numbered(opt.root)
-  if newest > 0 and is_unborn(path_of(opt.root, newest)) then newest = newest - 1 end
-  if newest == 0 or opt.new or not has_journal(path_of(opt.root, newest)) then
-    return make_new(path_of(opt.root, newest + 1), "new", opt)
-  end
-  local run = try_continue(path_of(opt.root, newest), opt)
+  local run, newest = newest_run(opt)
+  if not run then return make_new(path_of(opt.root, newest + 1), "new", opt) end
   local same = run.mode == "new" or #run.hard + #run.soft == 0
-  if same and not opt.retry_failed then return run end
+  if same and (not opt.retry_failed or is_open_retry(run.journal)) then return continued(run) end
   local hard, soft = run.hard, run.soft
   give_back(run)
   run = fork_of(opt.root, newest, opt)
