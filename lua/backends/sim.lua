@@ -20,7 +20,7 @@ local play_learn = require "backends.sim.play_learn"
 local rewrite = require "backends.sim.rewrite"
 local target = require "backends.sim.target"
 
-local M = { name = "sim", protocol = protocol, sends_seed = true }
+local M = { name = "sim", protocol = protocol, sends_seed = true, is_free = true }
 
 local UNKNOWN <const> = "I am a simulated model. I answer questions about a text that comes "
   .. "with them, and I find, merge and rank rules for such answers. This request asks for "

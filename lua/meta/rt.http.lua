@@ -36,7 +36,8 @@ local http = {}
 ---@async
 ---@param request rt.http.request
 ---@return rt.http.answer?
----@return rt.err? err  message names the server, never user, path or query of the address
+---@return rt.err? err  message names the server, never user, path or query of the address;
+---       `is_unsent`: no byte of the request went out
 function http.request(request) end
 
 --- Requests on the way.

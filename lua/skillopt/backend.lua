@@ -10,6 +10,7 @@ local M = {}
 ---@field protocol skillopt.Protocol builds request bodies and reads answers
 ---@field quirks (fun(settings: table, model: string): table)? what the protocol should know of this server
 ---@field send (fun(body: string, settings: table, timeout_s: number?): table?, skillopt.Err?)? over the network: `{status, headers, body}`
+---@field is_free boolean? it costs nothing, and needs no price under a cap
 ---@field handle (fun(body: string, settings: table): table?, skillopt.Err?)? in this process, instead of `send`
 
 --- Names of the back-ends that are here.

@@ -221,7 +221,8 @@ end
 --- data), with `bodies` that the answer stands on where there are any, and is called only
 --- when no answer is stored; what it raises is stored nowhere.
 --- It calls plane:start() when it sends, plane:stop() when it has to send again, and hands
---- the place its answer has in a limit to plane:keep().
+--- the place its answer has in a limit to plane:keep(). `plane.slot` and `plane.key` name
+--- the effect in the journal.
 ---@async
 ---@param effects skillopt.Effects
 ---@param digest string of the logical request
@@ -242,7 +243,7 @@ function M.perform(effects, digest, ask, bodies)
       hint = "the program asks for something that the run did not ask" }, 0)
   end
   effects.counts.asked = effects.counts.asked + 1
-  local plane <close> = setmetatable({ effects = effects }, Plane)
+  local plane <close> = setmetatable({ effects = effects, slot = slot, key = key }, Plane)
   local answer = ask(plane, count)
   answer.time = math.floor(flow.wall() * 1000) / 1000
   return receive(store(effects, slot, key, answer, bodies))

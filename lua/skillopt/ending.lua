@@ -116,6 +116,12 @@ local SUMMARY_KEYS = {
     "current_score_at_epoch_end" },
 }
 
+--- What the run cost, where that is known.
+local function cost_of(run)
+  if not run.spending.is_capped and not run.spending.has_prices then return nil end
+  return json.object(run.spending:total())
+end
+
 local function delta(a, b)
   return a and b and a - b or json.null
 end
@@ -143,7 +149,7 @@ local function summary(state, final, tests)
     test_n = arm(tests, "best", "n"),
     test_delta_hard = delta(tests and tests.best.hard, base),
     final_test_delta_hard = delta(tests and tests.last.hard, base),
-    best_skill_tokens = state.best_skill.tokens,
+    best_skill_tokens = state.best_skill.tokens, cost = cost_of(run),
     total_wall_time_s = json.round(run.seconds(), 1), token_summary = run.token_summary(),
   }
 end

@@ -8,6 +8,7 @@ local core = require "rt.task"
 local digest = require "rt.digest"
 local flow = require "rt.flow"
 local limit = require "rt.limit"
+local spending = require "skillopt.spending"
 
 local M = {}
 
@@ -21,7 +22,7 @@ local ANSWERS = { refused = true, filtered = true, too_long = true, truncated = 
 --- Weather at the first call stops the run, for then nobody may be there at all; not so in
 --- a run that was started again and has answers (`has_answers`): the calls that are left
 --- may be just those that fail.
----@param options {role: string, backend: table, model: string, settings: table, log: fun(event: table), shared: table, has_answers: boolean?}
+---@param options {role: string, backend: table, model: string, settings: table, log: fun(event: table), shared: table, has_answers: boolean?, spending: table?}
 ---@return table
 function M.new(options)
   local backend, settings = options.backend, options.settings
@@ -42,7 +43,7 @@ function M.new(options)
   return setmetatable({
     role = options.role, backend = backend, provider = backend.name, model = options.model,
     settings = settings, log = options.log, known = known,
-    has_answers = options.has_answers or false,
+    has_answers = options.has_answers or false, spending = options.spending or spending.none,
     max_tokens = settings.max_tokens or 16384,
   }, Endpoint)
 end
@@ -123,12 +124,16 @@ end
 ---@async
 local function send(self, request, options)
   local place <close> = setmetatable({ entry = self.known.limit:enter() }, Place)
+  local call = { role = self.role, stage = options.stage, model = self.model }
+  local leave <close> = self.spending:leave(call, request, options.plane)
   if flow.is_stopping() then
+    leave:unused()
     place:leave { outcome = "unused" }
     flow.hold()
   end
   options.plane:start()
   local reply, err = attempt(self, request, options.timeout_s or self.settings.timeout_s)
+  leave:ended(reply, err)
   local outcome = outcome_of(reply, err)
   if outcome.outcome == "ok" then
     options.plane:keep(place.entry, outcome)

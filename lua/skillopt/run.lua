@@ -21,6 +21,7 @@ local record = require "skillopt.record"
 local report = require "skillopt.run.report"
 local sandbox = require "skillopt.sandbox"
 local schedule = require "skillopt.schedule"
+local spending = require "skillopt.spending"
 local stdout = require "rt.stdout"
 local task = require "skillopt.task"
 local text_of = require "rt.text"
@@ -162,7 +163,18 @@ local function open_endpoint(run, role, shared)
   return require("skillopt.endpoint").new {
     role = role, backend = backend_of.load(spec.backend), model = spec.model, settings = settings,
     log = run.log, shared = shared, has_answers = run.journal:next("effect", 0) ~= nil,
+    spending = run.spending,
   }
+end
+
+--- Models of the two roles that cost something.
+local function paid_models(run)
+  local out = {}
+  for _, role in ipairs { "target", "optimizer" } do
+    local spec = run.config.roles[role]
+    if not backend_of.load(spec.backend).is_free then out[#out + 1] = spec.model end
+  end
+  return out
 end
 
 local function make_endpoints(run)
@@ -419,6 +431,7 @@ function M.attach(run, opt)
       message = string.format("the journal ends before %s/%s", slot, name),
       hint = "the run was stopped there; run it again to go on" }, 0)
   end
+  run.spending = spending.new(run, paid_models(run))
   make_endpoints(run)
   sandbox.set_seed(run.seed)
 end
@@ -471,6 +484,9 @@ local function announce(run, opened)
     local spec = run.config.roles[role]
     run.say("model", { role = role, backend = spec.backend, model = spec.model,
       base_url = spec.settings.base_url })
+  end
+  if run.spending.is_capped then
+    run.say("note", { message = "spent so far: " .. run.spending:words() })
   end
   run.say("plan", { train = #run.data.train, val = #run.data.val, test = #run.data.test,
     epochs = run.config:get "train.num_epochs", steps = steps })

@@ -13,6 +13,7 @@
     X(http)                                                                              \
     X(journal)                                                                           \
     X(json)                                                                              \
+    X(ledger)                                                                            \
     X(limit)                                                                             \
     X(lines)                                                                             \
     X(lock)                                                                              \

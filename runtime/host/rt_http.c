@@ -179,7 +179,10 @@ static int request_k(lua_State *L, int status, lua_KContext ctx)
     struct err e;
     if (!http_call_result(c->http, &r, &e)) {
         call_drop(c);
-        return bind_err(L, &e);
+        bind_err(L, &e);
+        lua_pushboolean(L, r.bytes_out == 0);
+        lua_setfield(L, -2, "is_unsent");
+        return 2;
     }
     lua_createtable(L, 0, 8);
     set_integer(L, "status", r.status);

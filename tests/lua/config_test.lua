@@ -280,7 +280,6 @@ end)
 
 test("what this version does not have is refused with words", function(t)
   for argument, words in pairs {
-    ["spend.cost=5"] = "does not have a spending cap yet",
     ["split_output_dir=d"] = "does not have splits written to a folder yet",
     ["sandbox=auto"] = "does not have a sandbox for child processes yet",
     ["model.target_backend=claude_code_exec"] = "this version has no claude_code_exec",

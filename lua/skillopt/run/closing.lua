@@ -75,6 +75,9 @@ function M.show(run, result, options)
   }
   table.move(test_lines(result), 1, 2, #lines + 1, lines)
   lines[#lines + 1] = table_text(run)
+  if run.spending.is_capped or run.spending.has_prices then
+    lines[#lines + 1] = "spent: " .. run.spending:words()
+  end
   lines[#lines + 1] = string.format("%d of %d calls answered by the journal",
     run.effects.counts.stored + run.effects.counts.copied, run.calls())
   lines[#lines + 1] = string.format("best skill: %s/best_skill.md (%d tokens)", run.path,

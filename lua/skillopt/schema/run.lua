@@ -10,9 +10,11 @@ return {
     choices = { "auto", "none" }, flat = "sandbox", feature = "a sandbox for child processes",
     later = false, asks = "any" },
   { "spend.cost", "number", "most the run may cost, in US dollars; `none` = no cap",
-    min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
+    min = 0, off = true, class = "cost" },
   { "spend.tokens", "integer", "most tokens the run may use, both roles; `none` = no cap",
-    min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
+    min = 0, off = true, class = "cost" },
   { "spend.calls", "integer", "most model calls the run may make; `none` = no cap",
-    min = 0, off = true, class = "cost", feature = "a spending cap", asks = "any" },
+    min = 0, off = true, class = "cost" },
+  { "spend.prices", "list", "prices, `MODEL=INPUT/OUTPUT` or `MODEL=INPUT/OUTPUT/CACHED` "
+    .. "each, in US dollars for a million tokens", class = "cost", flat = "price" },
 }
