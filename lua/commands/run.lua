@@ -2,6 +2,7 @@
 local cli = require "skillopt.cli"
 local opening = require "skillopt.config.open"
 local report = require "skillopt.run.closing"
+local forecast = require "skillopt.run.forecast"
 local run_of = require "skillopt.run"
 local stdout = require "rt.stdout"
 
@@ -21,17 +22,19 @@ local function is_paid(config)
   return false
 end
 
+--- A large run on a paid server is begun when somebody said --yes; what is on file costs
+--- nothing.
 local function approve(config, line)
-  return function(run)
-    if not is_paid(config) then return end
-    local calls = run_of.expected_calls(run)
-    if not line.options.quiet and not line.options.json then
-      stdout.write(string.format("about %d model calls to come\n", calls))
-    end
-    if calls > ASK_ABOVE and not line.options.yes then
-      error({ kind = "usage", message = string.format("this run makes about %d model calls", calls),
-        hint = "repeat the command with --yes if that is what you want", retry = false }, 0)
-    end
+  return function(run, on_file)
+    if line.options.yes or not is_paid(config) then return end
+    local ahead = forecast.of(run)
+    local calls = ahead.rollouts + ahead.optimizer_calls - on_file
+    if calls <= ASK_ABOVE then return end
+    error({ kind = "usage", retry = false, message = string.format(
+      "this run asks for about %d rollouts and %d calls of the optimizer (%d answers are on file)",
+      ahead.rollouts, ahead.optimizer_calls, on_file),
+      hint = "repeat the command with --yes if that is what you want; spend.cost, spend.tokens "
+        .. "and spend.calls cap what it may spend" }, 0)
   end
 end
 

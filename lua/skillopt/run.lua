@@ -10,6 +10,7 @@ local effect = require "skillopt.effect"
 local env_of = require "skillopt.env"
 local file = require "rt.file"
 local flow = require "rt.flow"
+local forecast = require "skillopt.run.forecast"
 local folder_of = require "skillopt.run.folder"
 local identity = require "skillopt.run.identity"
 local json = require "rt.json"
@@ -20,7 +21,6 @@ local prompt = require "skillopt.prompt"
 local record = require "skillopt.record"
 local report = require "skillopt.run.report"
 local sandbox = require "skillopt.sandbox"
-local schedule = require "skillopt.schedule"
 local spending = require "skillopt.spending"
 local stdout = require "rt.stdout"
 local task = require "skillopt.task"
@@ -436,12 +436,6 @@ function M.attach(run, opt)
   sandbox.set_seed(run.seed)
 end
 
-local function steps_of(run)
-  local get = function(name) return run.config:get(name) end
-  return get "train.num_epochs" * schedule.steps_per_epoch(#run.data.train, get "train.batch_size",
-    get "train.accumulation")
-end
-
 local function count_rows(j, kind, key)
   local n, count = j:next(kind, 0), 0
   while n do
@@ -461,9 +455,18 @@ local function say_loss(run)
     lost, lost == 1 and "" or "s", lost == 1 and "is" or "are"))
 end
 
-local function announce(run, opened)
+--- Answers that this start may use.
+local function answers_on_file(opened)
+  local n = count_rows(opened.journal, "effect")
+  for _, parent in ipairs(opened.parents or {}) do
+    n = math.max(n, count_rows(parent.journal, "effect"))
+  end
+  return n
+end
+
+local function announce(run, opened, opt)
   say_loss(run)
-  local steps = steps_of(run)
+  local steps, ahead = forecast.steps(run), forecast.of(run)
   local parent = opened.mode == "fork" and opened.parents[1] or nil
   run.say("open", {
     path = run.path, mode = opened.mode, steps = steps,
@@ -472,6 +475,10 @@ local function announce(run, opened)
     parent = parent and parent.path:match "[^/]*$",
     calls = count_rows((parent or opened).journal, "effect"),
   })
+  if parent and opt.retry_failed then
+    local items, evaluations = forecast.failed(parent.journal)
+    run.say("retry", { items = items, evaluations = evaluations })
+  end
   for _, words in ipairs(opened.notes) do run.say("note", { message = words }) end
   for _, words in ipairs(opened.hard or {}) do
     run.say("note", { message = "changed: " .. words })
@@ -489,7 +496,8 @@ local function announce(run, opened)
     run.say("note", { message = "spent so far: " .. run.spending:words() })
   end
   run.say("plan", { train = #run.data.train, val = #run.data.val, test = #run.data.test,
-    epochs = run.config:get "train.num_epochs", steps = steps })
+    epochs = run.config:get "train.num_epochs", steps = steps, rollouts = ahead.rollouts,
+    optimizer_calls = ahead.optimizer_calls })
 end
 
 --- What user code read from outside, in an order that does not tell who read first.
@@ -552,26 +560,12 @@ function M.train(run)
   return run.result
 end
 
---- Calls a run will make about: the evaluations, the analysts, the merges.
----@param run table
----@return integer
-function M.expected_calls(run)
-  local get = function(name) return run.config:get(name) end
-  local per_step = get "train.batch_size" * get "train.accumulation"
-  local val = #schedule.front(run.data.val, get "evaluation.sel_env_num")
-  local tests = get "evaluation.eval_test" and 3 * #schedule.front(run.data.test,
-    get "evaluation.test_env_num") or 0
-  local analysts = math.ceil(per_step / get "gradient.minibatch_size") + 4
-  return val + steps_of(run) * (per_step + val + analysts) + tests
-end
-
 --- Open the folder, go, close. What the caller asked for in `opt` is that of the command.
 ---@async
 ---@param run table prepared
----@param opt {new: boolean?, resume: string?, retry_failed: boolean?, accept_loss: boolean?, quiet: boolean?, json: boolean?, approve: fun(run: table)?}
+---@param opt {new: boolean?, resume: string?, retry_failed: boolean?, accept_loss: boolean?, quiet: boolean?, json: boolean?, approve: fun(run: table, on_file: integer)?}
 ---@return table result
 function M.go(run, opt)
-  if opt.approve then opt.approve(run) end
   local root = "outputs/" .. M.experiment_name(run.file, run.config:get "name")
   local out_root = run.config:get "env.out_root"
   local opened = folder_of.open {
@@ -582,6 +576,7 @@ function M.go(run, opt)
   for i, parent in ipairs(opened.parents or {}) do parents[i] = parent.journal end
   M.attach(run, { journal = opened.journal, parents = parents, path = opened.path,
     quiet = opt.quiet, json = opt.json })
+  if opt.approve then opt.approve(run, answers_on_file(opened)) end
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
   -- The data is stored last: a run that was killed before it has not all its inputs.
   local has_inputs = run.journal:find("value", "", "data") ~= nil
@@ -589,7 +584,7 @@ function M.go(run, opt)
     store_inputs(run)
   end
   write_card(run)
-  announce(run, opened)
+  announce(run, opened, opt)
   local result = M.train(run)
   write_card(run) -- with what was read on the way
   run.journal:close()

@@ -22,11 +22,17 @@ local function why(d) return d.reason and ": " .. d.reason or "" end
 local LINES = {
   open = function(d)
     local how = d.mode == "fork"
-        and string.format("fork of %s: %d calls on file", d.parent, d.calls)
+        and string.format("fork of %s: of its %d answers those to the same questions are taken",
+          d.parent, d.calls)
       or d.mode == "continue" and d.ended and "this run has ended; showing it again"
-      or d.mode == "continue" and string.format("continuing at step %d of %d", d.step, d.steps)
+      or d.mode == "continue" and string.format("continuing at step %d of %d, %d answers on file",
+          d.step, d.steps, d.calls)
       or "new run"
     return string.format("%s: %s", d.path, how)
+  end,
+  retry = function(d)
+    return string.format("rolled out again: %d failed items, of %d evaluations", d.items,
+      d.evaluations)
   end,
   note = function(d) return "note: " .. d.message end,
   model = function(d)
@@ -34,8 +40,9 @@ local LINES = {
       d.model ~= "" and d.model or "(its own)", d.base_url and " at " .. d.base_url or "")
   end,
   plan = function(d)
-    return string.format("%d train, %d selection, %d test items; %d epochs, %d steps",
-      d.train, d.val, d.test, d.epochs, d.steps)
+    return string.format("%d train, %d selection, %d test items; %d epochs, %d steps; in all "
+      .. "about %d rollouts and %d calls of the optimizer, or less", d.train, d.val, d.test,
+      d.epochs, d.steps, d.rollouts, d.optimizer_calls)
   end,
   epoch = function(d) return string.format("[EPOCH %d/%d]", d.epoch, d.epochs) end,
   step = function(d, run)
