@@ -24,11 +24,21 @@ local function fault(form, ...)
   return { kind = "config", message = string.format(form, ...), retry = false }
 end
 
-local function policy(slot, name)
-  local value = loader.user_require("policies." .. slot .. "." .. name)
+--- Where `NAME.lua` stands in the experiment's folder itself; nil when it does not, or
+--- when there is one in `policies/SLOT/` there.
+local function beside(slot, name, folder)
+  local path = string.format("%s/%s.lua", folder, name)
+  local own = string.format("%s/policies/%s/%s.lua", folder, slot, name)
+  return loader.exists(path) and not loader.exists(own) and path or nil
+end
+
+local function policy(slot, name, folders)
+  local path = folders[1] and beside(slot, name, folders[1])
+  local value = path and loader.user_file(path)
+    or loader.user_require("policies." .. slot .. "." .. name)
   local is_right = type(value) == "table" and value.is_policy and value.slot == slot
   if is_right then return value end
-  error(fault("the file defines no policy for %s", slot), 0)
+  error(fault("%s defines no policy for %s", path or "the file", slot), 0)
 end
 
 local function environment(_, name, folders)
@@ -51,8 +61,9 @@ local function explain(slot, name, raised)
   if not raised:find(wanted, 1, true) then return fault("%s", raised) end
   local near = names.nearest(name, installed(slot))
   return fault("there is no such policy%s; looked for policies/%s/%s.lua in the file's "
-    .. "folder, SKILLOPT_PATH, ~/.config/skillopt/lua and the installed ones",
-    near and string.format(" (did you mean %s?)", near) or "", slot, name)
+    .. "folder, for %s.lua beside the file, then in SKILLOPT_PATH, ~/.config/skillopt/lua and "
+    .. "the installed ones", near and string.format(" (did you mean %s?)", near) or "", slot,
+    name, name)
 end
 
 --- What `config.resolve` loads definitions with.
