@@ -1,5 +1,9 @@
 --- The end that all training loops share: the last skill is validated, the test set is
 --- opened, the summary written. Skills with one key are measured once.
+---
+--- The arms of the test are *no skill*, *initial*, *best* and *last*, on the same items. The
+--- rollouts of an arm get its skill and nothing of another one; without a skill that is "".
+local compare = require "skillopt.compare"
 local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
 local record = require "skillopt.record"
@@ -52,18 +56,35 @@ local function write_types(run, label, value)
   run.write(label .. "/summary.json", json.encode(out, { indent = true, keys = order }))
 end
 
---- Measure the initial, the best and the last skill on the test set.
----@async
-local function test(ctx, state, opt)
-  local items = schedule.front(ctx.data.test, opt.test_env_num)
-  local done, out = {}, {}
+--- Names of the arms, in the order of reports; and which are set against which.
+M.ARMS = { "no_skill", "initial", "best", "last" }
+local PAIRS <const> = { { "initial", "no_skill" }, { "best", "no_skill" }, { "best", "initial" },
+  { "last", "initial" } }
+
+local NOT_RUN <const> = "not run"
+
+--- The arms that are run, in the order of their running: one that shares its skill with an
+--- earlier one takes its marks.
+local function arms_of(state)
+  local run = state.run
   local arms = {
-    { name = "baseline", label = "test_eval_baseline",
-      skill = skill_of.new(state.run.initial_skill) },
+    { name = "initial", label = "test_eval_baseline", skill = skill_of.new(run.initial_skill) },
     { name = "best", label = "test_eval", skill = state.best_skill },
     { name = "last", label = "test_eval_final", skill = state.skill },
   }
-  for _, arm in ipairs(arms) do
+  if run.config:get "evaluation.no_skill" then
+    arms[4] = { name = "no_skill", label = "test_eval_no_skill", skill = skill_of.new "" }
+  end
+  return arms
+end
+
+--- Measure the arms on the test set.
+---@async
+---@return table<string, {hard: number?, soft: number?, n: integer, value: skillopt.Evaluation}>
+local function test(ctx, state, opt)
+  local items = schedule.front(ctx.data.test, opt.test_env_num)
+  local done, out = {}, {}
+  for _, arm in ipairs(arms_of(state)) do
     local value = done[arm.skill.key]
     if not value then
       value = ctx:evaluate(arm.skill, items, { label = arm.label, seed = opt.seed })
@@ -71,7 +92,33 @@ local function test(ctx, state, opt)
     end
     write_types(state.run, arm.label, value)
     out[arm.name] = { hard = value:mean "hard", soft = value:mean "soft", n = value.n,
-      value = value }
+      value = value, skill = arm.skill }
+  end
+  return out
+end
+
+--- The arms as the summary has them; an arm that was not run says so.
+local function arms_summary(tests)
+  local out = json.object {}
+  for _, name in ipairs(M.ARMS) do
+    local one = tests and tests[name]
+    out[name] = NOT_RUN
+    if one then
+      out[name] = compare.arm(one.value)
+      out[name].skill_hash = one.skill.hash
+    end
+  end
+  return out
+end
+
+--- Each comparison item by item, on the items with a mark on both sides.
+local function comparisons(tests)
+  local out = json.array {}
+  for i, names in ipairs(PAIRS) do
+    local new, old = tests and tests[names[1]], tests and tests[names[2]]
+    local pairing = new and old and compare.pair(old.value, new.value) or { verdict = NOT_RUN }
+    pairing.arm, pairing.over = names[1], names[2]
+    out[i] = pairing
   end
   return out
 end
@@ -112,6 +159,9 @@ local SUMMARY_KEYS = {
   "version", "config", "baseline_selection_hard", "best_selection_hard", "final_selection_hard",
   "final_selection_soft", "best_step", "current_origin", "best_origin", "total_steps",
   "total_accepts", "total_rejects", "total_skips",
+  arms = M.ARMS,
+  comparisons = { "arm", "over", "n", "wins", "ties", "losses", "lift", "lift_soft", "interval",
+    "verdict" },
   epoch_stats = { "epoch", "steps", "accepts", "rejects", "skips", "best_score_at_epoch_end",
     "current_score_at_epoch_end" },
 }
@@ -126,13 +176,13 @@ local function delta(a, b)
   return a and b and a - b or json.null
 end
 
-local function arm(tests, name, mark)
+local function mark_of(tests, name, mark)
   return null(tests and tests[name] and tests[name][mark])
 end
 
 local function summary(state, final, tests)
   local run, history = state.run, state.history
-  local base = tests and tests.baseline.hard
+  local base = tests and tests.initial.hard
   return {
     version = run.version, config = run.flat_config,
     baseline_selection_hard = null(state.baseline:mean "hard"),
@@ -142,13 +192,15 @@ local function summary(state, final, tests)
     best_origin = state.best_origin, total_steps = #history,
     total_accepts = count(history, is_accept), total_rejects = count(history, is_reject),
     total_skips = count(history, is_skip), epoch_stats = epoch_stats(history),
-    baseline_test_hard = arm(tests, "baseline", "hard"),
-    baseline_test_soft = arm(tests, "baseline", "soft"),
-    test_hard = arm(tests, "best", "hard"), test_soft = arm(tests, "best", "soft"),
-    final_test_hard = arm(tests, "last", "hard"), final_test_soft = arm(tests, "last", "soft"),
-    test_n = arm(tests, "best", "n"),
+    baseline_test_hard = mark_of(tests, "initial", "hard"),
+    baseline_test_soft = mark_of(tests, "initial", "soft"),
+    test_hard = mark_of(tests, "best", "hard"), test_soft = mark_of(tests, "best", "soft"),
+    final_test_hard = mark_of(tests, "last", "hard"),
+    final_test_soft = mark_of(tests, "last", "soft"),
+    test_n = mark_of(tests, "best", "n"),
     test_delta_hard = delta(tests and tests.best.hard, base),
     final_test_delta_hard = delta(tests and tests.last.hard, base),
+    arms = arms_summary(tests), comparisons = comparisons(tests), interval = compare.METHOD,
     best_skill_tokens = state.best_skill.tokens, cost = cost_of(run),
     total_wall_time_s = json.round(run.seconds(), 1), token_summary = run.token_summary(),
   }

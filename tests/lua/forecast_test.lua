@@ -8,7 +8,8 @@ local VALUES <const> = {
   ["train.num_epochs"] = 2, ["train.batch_size"] = 4, ["train.accumulation"] = 1,
   ["gradient.minibatch_size"] = 2, ["gradient.merge_batch_size"] = 8,
   ["evaluation.sel_env_num"] = 3, ["evaluation.test_env_num"] = 0,
-  ["evaluation.eval_test"] = true, ["optimizer.slow_update_samples"] = 20,
+  ["evaluation.eval_test"] = true, ["evaluation.no_skill"] = true,
+  ["optimizer.slow_update_samples"] = 20,
 }
 
 local function items(n)
@@ -28,14 +29,14 @@ end
 
 test("rollouts and optimizer calls are those of a run in which each step proposes", function(t)
   t.equal(forecast.steps(run()), 4)
-  -- 3 at first, 4 steps of 4 + 3, three test sets of 7; 3 analysts, 2 merges, 1 ranking
-  t.equal(forecast.of(run()), { rollouts = 3 + 4 * 7 + 21, optimizer_calls = 4 * 6 })
+  -- 3 at first, 4 steps of 4 + 3, four test sets of 7; 3 analysts, 2 merges, 1 ranking
+  t.equal(forecast.of(run()), { rollouts = 3 + 4 * 7 + 28, optimizer_calls = 4 * 6 })
 end)
 
 test("slow update, meta skill and rewriting are counted", function(t)
   local policies = { update = { name = "rewrite" }, slow_update = {}, meta_skill = {} }
   t.equal(forecast.of(run(policies)),
-    { rollouts = 52 + 2 * 8, optimizer_calls = 4 * 7 + 1 })
+    { rollouts = 59 + 2 * 8, optimizer_calls = 4 * 7 + 1 })
 end)
 
 test("without a test set there are no test rollouts", function(t)

@@ -65,7 +65,7 @@ end
 test("a finished run is equal to its replay", function(t)
   local done = replay((finished()), "--verify")
   t.equal(done.code, 0, done.err)
-  t.ok(done.out:find "^equal: 24 answers, %d+ decisions\n$", done.out)
+  t.ok(done.out:find "^equal: 27 answers, %d+ decisions\n$", done.out)
 end)
 
 test("a replay on another machine needs nothing but the run's folder", function(t)

@@ -1,5 +1,8 @@
 --- The last lines of a run: what was gained on the test set, item by item, and where the
 --- skill is.
+local arms_of = require "skillopt.run.arms"
+local columns = require "skillopt.columns"
+local ending = require "skillopt.ending"
 local json = require "rt.json"
 local stdout = require "rt.stdout"
 
@@ -7,25 +10,6 @@ local M = {}
 
 local function number(x)
   return type(x) == "number" and string.format("%.4f", x) or "not run"
-end
-
---- Wins, ties and losses of `b` against `a` on the items marked on both sides.
----@param a skillopt.Evaluation
----@param b skillopt.Evaluation
----@return {n: integer, wins: integer, ties: integer, losses: integer, lift: number}
-function M.pair(a, b)
-  local out = { n = 0, wins = 0, ties = 0, losses = 0, lift = 0.0 }
-  for _, id in ipairs(a:ids()) do
-    local old, new = a:marks(id, "hard")[1], b:marks(id, "hard")[1]
-    if old and new then
-      out.n = out.n + 1
-      out.lift = out.lift + (new - old)
-      local field = new > old and "wins" or new < old and "losses" or "ties"
-      out[field] = out[field] + 1
-    end
-  end
-  if out.n > 0 then out.lift = out.lift / out.n end
-  return out
 end
 
 local function table_text(run)
@@ -41,17 +25,26 @@ local function table_text(run)
   return table.concat(lines, "\n")
 end
 
-local function test_lines(result)
-  local tests = result.tests
-  if not tests then return { "test set: not run (evaluation.eval_test is off)" } end
-  local pair = M.pair(tests.baseline.value, tests.best.value)
-  return {
-    string.format("test set (n=%d): initial %s, best %s, last %s", tests.best.n,
-      number(tests.baseline.hard), number(tests.best.hard), number(tests.last.hard)),
-    string.format(
-      "best against initial, item by item (n=%d): %d wins, %d ties, %d losses, lift %+.4f",
-      pair.n, pair.wins, pair.ties, pair.losses, pair.lift),
-  }
+local NAMES <const> = { no_skill = "no skill" }
+
+local function name_of(arm) return NAMES[arm] or arm end
+
+local NOT_RUN <const> = "not run"
+
+--- The arms of the test, then who is how much above whom.
+local function test_lines(summary)
+  local arms, pairings = { arms_of.heading "test set" }, { arms_of.pair_heading "item by item" }
+  for i, name in ipairs(ending.ARMS) do
+    local arm = summary.arms[name]
+    local title = "  " .. name_of(name)
+    arms[i + 1] = arm == NOT_RUN and { title, NOT_RUN } or arms_of.row(title, arm)
+  end
+  for i, one in ipairs(summary.comparisons) do
+    local title = string.format("  %s over %s", name_of(one.arm), name_of(one.over))
+    pairings[i + 1] = one.n and arms_of.pair_row(title, one) or { title, NOT_RUN }
+  end
+  local lines = columns.lines(arms, 1)
+  return table.move(columns.lines(pairings, 1), 1, #pairings, #lines + 1, lines)
 end
 
 --- Show the end of a run.
@@ -59,21 +52,22 @@ end
 ---@param result table
 ---@param options {json: boolean?}
 function M.show(run, result, options)
+  local s = result.summary
   if options.json then
-    local s = result.summary
     stdout.write(json.encode({ event = "done", path = run.path, test_hard = s.test_hard,
-      baseline_test_hard = s.baseline_test_hard, best_score = s.best_selection_hard,
+      baseline_test_hard = s.baseline_test_hard, arms = s.arms, comparisons = s.comparisons,
+      best_score = s.best_selection_hard,
       best_step = s.best_step, calls = run.calls() }, { keys = { "event" } }) .. "\n")
     return
   end
-  local s = result.summary
   local lines = {
     string.format("%d steps: %d accepted, %d rejected, %d skipped", s.total_steps, s.total_accepts,
       s.total_rejects, s.total_skips),
     string.format("selection set: initial %s, best %s (step %d)", number(s.baseline_selection_hard),
       number(s.best_selection_hard), s.best_step),
   }
-  table.move(test_lines(result), 1, 2, #lines + 1, lines)
+  local tests = test_lines(s)
+  table.move(tests, 1, #tests, #lines + 1, lines)
   lines[#lines + 1] = table_text(run)
   if run.spending.is_capped or run.spending.has_prices then
     lines[#lines + 1] = "spent: " .. run.spending:words()

@@ -8,9 +8,6 @@ local schedule = require "skillopt.schedule"
 
 local M = {}
 
---- Evaluations of the test set at the end: the initial, the best and the last skill.
-local TEST_ARMS <const> = 3
-
 --- Steps of the run.
 ---@param run table prepared
 ---@return integer
@@ -36,7 +33,8 @@ function M.of(run)
   local epochs, steps = get "train.num_epochs", M.steps(run)
   local batch = math.min(get "train.batch_size" * get "train.accumulation", #run.data.train)
   local val = #schedule.front(run.data.val, get "evaluation.sel_env_num")
-  local tests = get "evaluation.eval_test" and TEST_ARMS * #schedule.front(run.data.test,
+  local arms = get "evaluation.no_skill" and 4 or 3 -- with the initial, best and last skill
+  local tests = get "evaluation.eval_test" and arms * #schedule.front(run.data.test,
     get "evaluation.test_env_num") or 0
   local rollouts = val + steps * (batch + val) + tests
   local calls = steps * optimizer_calls_a_step(run, batch)

@@ -57,6 +57,8 @@ return {
     flat = "test_env_num" },
   { "evaluation.eval_test", "boolean", "evaluate on the test split at the end",
     flat = "eval_test" },
+  { "evaluation.no_skill", "boolean",
+    "evaluate on the test split without any skill, too: what the best skill is compared with" },
   { "evaluation.min_items", "integer", "selection items there must be", min = 1,
     flat = "min_items" },
   { "evaluation.early_stop", "boolean",
