@@ -7,6 +7,8 @@ local skill_of = require "skillopt.skill"
 
 local M = {}
 
+local function is_said(value) return type(value) == "string" and value:find "%S" ~= nil end
+
 --- The notes of one reply: a list or a single text; an entry is a text or an object with
 --- `note` or `content`.
 ---@param value any
@@ -15,10 +17,8 @@ function M.notes_in(value)
   if type(value) == "string" then value = { value } end
   local out = {}
   for _, one in ipairs(type(value) == "table" and value or {}) do
-    if type(one) == "table" then
-      one = type(one.note) == "string" and one.note or one.content
-    end
-    if type(one) == "string" and one:find "%S" then
+    if type(one) == "table" then one = is_said(one.note) and one.note or one.content end
+    if is_said(one) then
       out[#out + 1] = one:match "^%s*(.-)%s*$"
     end
   end

@@ -15,6 +15,10 @@ local OPS <const> = { append = true, insert_after = true, replace = true, delete
 local NEEDS_TARGET <const> = { insert_after = true, replace = true, delete = true }
 local NEEDS_CONTENT <const> = { append = true, insert_after = true }
 
+--- Most tokens of a reply that proposes pieces, and of one that proposes whole documents.
+local PIECES <const> = 16384
+local DOCUMENTS <const> = 64000
+
 local function is_nothing(value) return value == nil or value == json.null end
 
 --- A text field: "" for nothing, nil when it is no text.
@@ -43,7 +47,7 @@ end
 
 --------------------------------------------------------------------------- edits
 
-local Edit = { key = "edits", word = "edits", prompt = "",
+local Edit = { key = "edits", word = "edits", prompt = "", max_tokens = PIECES,
   fields = { "op", "target", "content" } }
 
 --- Fate and reason of an edit that cannot be applied to any document, or nil.
@@ -99,6 +103,7 @@ end
 --------------------------------------------------------------------- suggestions
 
 local Suggestion = { key = "revise_suggestions", word = "suggestions", prompt = "_rewrite",
+  max_tokens = PIECES,
   fields = { "type", "title", "motivation", "instruction", "priority_hint" } }
 
 local TYPES <const> = { add_rule = true, remove_rule = true, merge_rules = true,
@@ -145,7 +150,8 @@ end
 ---------------------------------------------------------------------- candidates
 
 local Candidate = { key = "skill_candidates", word = "skill candidates",
-  prompt = "_full_rewrite", fields = { "title", "change_summary", "new_skill" } }
+  prompt = "_full_rewrite", max_tokens = DOCUMENTS,
+  fields = { "title", "change_summary", "new_skill" } }
 
 --- The texts of a list; a text alone is a list of one.
 ---@param value any

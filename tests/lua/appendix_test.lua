@@ -6,6 +6,9 @@ local policy = require "skillopt.policy"
 local prompt = require "skillopt.prompt"
 local skill = require "skillopt.skill"
 local test = require "skillopt.test"
+local document = require "rt.document"
+local replies = require "rt.reply"
+local vectors = test.support "tests/lua/vectors.lua"
 
 local FOLDER <const> = loader.home .. "/lua/policies/appendix"
 
@@ -65,6 +68,57 @@ test("a reply without notes keeps all, and a threshold of 0 asks nobody", functi
   local never = skill_aware("both", 0)
   t.equal(never.compact({ "a", "b", "c" }, ctx, never.opt), nil)
   t.equal(ctx.asked, 1)
+end)
+
+--------------------------------------------------------------------------- vectors
+
+local check = {}
+
+--- Texts of one key are one note.
+function check.canonicalize(t, i, given, out)
+  t.equal(#document.distinct_notes { given.text, out }, out == "" and 0 or 1, i)
+end
+
+function check.extract_appendix_notes_from_result(t, i, given, out)
+  local result = given.result
+  local got = appendix.notes_in(type(result) == "table" and result.appendix_notes or nil)
+  if test.same(got, out) then return nil end
+  t.equal(got, { "n", "c", "c2" }, i)
+  return "a note that is no text is none"
+end
+
+--- The notes of a skill after a step that brought these.
+local function flushed(notes, ctx)
+  local one, record = skill_aware("both", 1), {}
+  local state = { run = { policies = { appendix = one } }, skill = skill.new "# A\n",
+    ctx = { record = function(_, _, value) record.value = value end },
+    call = function() return notes end,
+    invoke = function(_, _, _, all) return one.compact(all, ctx, one.opt) end,
+    replace = function(self, new) self.skill = new end }
+  appendix.flush(state, { raws = {}, record = record })
+  return document.notes(state.skill.text)
+end
+
+function check.consolidate_appendix_notes(t, i, given, out)
+  if given.call_raises then return "weather stops the run, resumable" end
+  local ctx = asking(nil)
+  function ctx:ask(options)
+    local value = replies.extract(given.reply, { want = options.want })
+    return value and options.check(value) and value or nil
+  end
+  local got = flushed(given.notes, ctx)
+  if test.same(got, out) then return nil end
+  t.equal({ #got, #out }, { #given.notes, #given.notes }, i)
+  return "as many notes as before are not taken (nor in a step of the reference)"
+end
+
+test("notes equal core_fields", function(t)
+  local book = vectors.book("core_fields.json", "notes")
+  for i, case in ipairs(book.cases) do
+    local compare = check[case.fn]
+    if compare then book:note(i, compare(t, i, case["in"], case.out)) end
+  end
+  book:check(t)
 end)
 
 test("a place for notes is made once and says nothing", function(t)

@@ -3,6 +3,7 @@ local file = require "rt.file"
 local json = require "rt.json"
 local schedule = require "skillopt.schedule"
 local test = require "skillopt.test"
+local vectors = test.support "tests/lua/vectors.lua"
 
 local function plain(value)
   if type(value) ~= "table" then return value end
@@ -38,12 +39,11 @@ local DIFFERS = {
 for _, name in ipairs { "core_load_items.json", "envs_base_load_raw.json",
   "envs_searchqa_load_raw.json" } do
   test("items are read as in " .. name, function(t)
-    local differing = 0
-    for _, case in ipairs(test.vectors(name).cases) do
+    local book = vectors.book(name)
+    for i, case in ipairs(book.cases) do
       local got = dataset.decode(case["in"], "x.json")
       local differs = DIFFERS[case["in"]]
       if differs then
-        differing = differing + 1
         t:equal(plain(got), differs[2], case["in"] .. " (" .. differs[1] .. ")")
       else
         local out = case.out
@@ -51,8 +51,9 @@ for _, name in ipairs { "core_load_items.json", "envs_base_load_raw.json",
         if out == json.null then out = nil end
         t:equal(plain(got), plain(out), case["in"])
       end
+      book:note(i, differs and differs[1])
     end
-    t:ok(differing < 17, "cases that differ: " .. differing)
+    book:check(t)
   end)
 end
 
@@ -71,25 +72,29 @@ end)
 test("ratios, counts and partitions are the reference's", function(t)
   for _, name in ipairs { "core_split_ratio.json", "envs_split_ratio.json",
     "envs_split_counts.json" } do
-    for _, case in ipairs(test.vectors(name).cases) do
-      local given, fn = case["in"], case.fn
+    local book = vectors.book(name)
+    for i, case in ipairs(book.cases) do
+      local given, fn, why = case["in"], case.fn, nil
       if type(given) ~= "table" then
         local got = dataset.ratio(given)
         local out = case.out
         if type(out) ~= "table" or out.error then out = nil end
-        -- Ours takes plain ASCII digits only.
-        if tostring(given):find "[\x80-\xFF_]" then out = nil end
+        if out and tostring(given):find "[\x80-\xFF_]" then
+          out, why = nil, "numbers are written in ASCII digits"
+        end
         t:equal(got, plain(out), tostring(given))
       elseif fn == "ratio_partition" then
         local ids = {}
-        for i = 1, given.n do ids[i] = "q" .. i - 1 end
+        for k = 1, given.n do ids[k] = "q" .. k - 1 end
         local seed = given.split_seed ~= 0 and given.split_seed or given.seed
         local got = dataset.partition(ids, dataset.ratio(given.split_ratio), seed)
         for _, split in ipairs(dataset.SPLITS) do t:equal(got[split], plain(case.out[split])) end
       else
         t:equal(dataset.counts(given.total, given.ratio), plain(case.out))
       end
+      book:note(i, why)
     end
+    book:check(t)
   end
 end)
 
@@ -117,7 +122,8 @@ end
 
 test("epochs are drawn as the reference draws them", function(t)
   for _, name in ipairs { "core_epoch_plan.json", "envs_split_epoch.json" } do
-    for _, case in ipairs(test.vectors(name).cases) do
+    local book = vectors.book(name, "epochs")
+    for number, case in ipairs(book.cases) do
       local given = case["in"]
       if case.fn == nil or case.fn == "plan_train_epoch" then
         local items = given.train_ids and plain(given.train_ids) or {}
@@ -125,40 +131,59 @@ test("epochs are drawn as the reference draws them", function(t)
         local got = schedule.epoch(items, given.epoch, { seed = given.seed,
           batch_size = given.batch_size, count = given.steps_per_epoch * given.accumulation })
         t:equal(batch_facts(got), wanted_facts(case.out))
+        book:same()
       elseif case.fn == "steps_per_epoch" then
         t:equal(schedule.steps_per_epoch(given.train_size, given.batch_size, given.accumulation),
           case.out)
+        book:same()
+      elseif case.fn:find "seeds" then
+        book:differs(number, "no environment here is without a list of items")
       end
     end
+    book:check(t)
   end
 end)
+
+local FIRST <const> = { train = 0, val = 1000, test = 2000 }
+local PREFIX <const> = { train = "tr", val = "va", test = "te" }
+
+--- Compares one evaluation's items; why they differ, or nil.
+local function check_front(t, given, out)
+  if given.env_num < 0 then return "a number of items is no slice end" end
+  local split, items = dataset.split_name(given.split), {}
+  if not split then return "an unknown split name is refused, not taken for val" end
+  for i = 1, (given.sizes or given)[split] do
+    items[i] = given.sizes and PREFIX[split] .. i - 1 or FIRST[split] + i - 1
+  end
+  t:equal(schedule.front(items, given.env_num), plain(out.ids))
+end
+
+--- Compares one sample; why it differs, or nil.
+local function check_sample(t, given, out)
+  local items = {}
+  if given.batch_size == -1 then
+    t:equal(schedule.sample({ 1, 2 }, -1, 1), {})
+    return "a number of items is no slice end"
+  end
+  for i = 1, given.n or given.n_train do
+    items[i] = given.n_train and "tr" .. i - 1 or i - 1
+  end
+  t:equal(schedule.sample(items, given.batch_size, given.seed), plain(out.ids))
+end
 
 test("samples and evaluation fronts are the reference's", function(t)
   for _, name in ipairs { "core_epoch_plan.json", "envs_split_train_batch.json",
     "envs_split_eval_batch.json" } do
-    for _, case in ipairs(test.vectors(name).cases) do
-      local given, items = case["in"], {}
-      if given.batch_size == -1 then
-        t:equal(schedule.sample({ 1, 2 }, -1, 1), {}) -- a slice end there, nothing here
-      elseif case.fn == "build_train_batch" then
-        for i = 1, given.n do items[i] = i - 1 end
-        t:equal(schedule.sample(items, given.batch_size, given.seed), plain(case.out.ids))
-      elseif given.n_train then
-        for i = 1, given.n_train do items[i] = "tr" .. i - 1 end
-        t:equal(schedule.sample(items, given.batch_size, given.seed), plain(case.out.ids))
-      elseif given.env_num and given.env_num >= 0 then
-        local split = dataset.split_name(given.split)
-        if split then -- the reference takes an unknown name for val; we refuse it
-          local size = (given.sizes or given)[split]
-          local base = ({ train = 0, val = 1000, test = 2000 })[split]
-          for i = 1, size do
-            items[i] = given.sizes and ({ train = "tr", val = "va", test = "te" })[split] .. i - 1
-              or base + i - 1
-          end
-          t:equal(schedule.front(items, given.env_num), plain(case.out.ids))
-        end
+    local book = vectors.book(name, "samples")
+    for i, case in ipairs(book.cases) do
+      local given = case["in"]
+      if given.env_num then
+        book:note(i, check_front(t, given, case.out))
+      elseif case.fn == "build_train_batch" or given.n_train then
+        book:note(i, check_sample(t, given, case.out))
       end
     end
+    book:check(t)
   end
 end)
 

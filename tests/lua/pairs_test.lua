@@ -4,6 +4,7 @@ local pairs_of = require "skillopt.pairs"
 local skill = require "skillopt.skill"
 local test = require "skillopt.test"
 local json = require "rt.json"
+local vectors = test.support "tests/lua/vectors.lua"
 
 --- An evaluation of result rows, as it would stand after rollouts.
 local function seen(rows)
@@ -16,38 +17,30 @@ local function seen(rows)
     trajectory = function(id) return { { role = "assistant", content = "said of " .. id } } end }
 end
 
-local function has_marks(rows)
-  local ids = {}
-  for _, row in ipairs(rows) do
-    local is_number = math.type(row.hard) and math.type(row.soft)
-    if not is_number or type(row.id) ~= "string" or ids[row.id] then return false end
-    if row.hard < 0 or row.hard > 1 or row.soft < 0 or row.soft > 1 then return false end
-    ids[row.id] = true
-  end
-  return true
-end
-
 local function by_id(rows)
   local out = {}
   for _, row in ipairs(rows) do out[row.id] = row end
   return out
 end
 
-local function is_complete(case)
-  local input = case["in"]
-  if type(input) ~= "table" or not input.prev or case.out.error then return false end
-  if not has_marks(input.prev) or not has_marks(input.curr) then return false end
-  local prev, curr = by_id(input.prev), by_id(input.curr)
-  for _, item in ipairs(input.items) do
-    if not prev[item.id] or not curr[item.id] then return false end
+--- Rows that an evaluation can have: an id that no other row has, marks from 0 to 1.
+local function measured(rows)
+  local count, out = {}, {}
+  for _, row in ipairs(rows) do
+    if type(row.id) == "string" then count[row.id] = (count[row.id] or 0) + 1 end
   end
-  return #input.prev == #input.items and #input.curr == #input.items
+  for _, row in ipairs(rows) do
+    local is_marked = math.type(row.hard) and math.type(row.soft) and row.hard >= 0
+      and row.hard <= 1 and row.soft >= 0 and row.soft <= 1
+    if is_marked and count[row.id] == 1 then out[#out + 1] = row end
+  end
+  return out
 end
 
 --- Results come in any order, evaluations in that of the items.
 local function in_order(rows, items)
   local own, out = by_id(rows), {}
-  for i, item in ipairs(items) do out[i] = own[item.id] end
+  for _, item in ipairs(items) do out[#out + 1] = own[item.id] end
   return out
 end
 
@@ -62,26 +55,39 @@ local function bare(list)
   return json.canonical(out)
 end
 
---- Cases with a result that is no mark here (null, text, an id missing or twice, an item
---- without a result) differ on purpose: what has no mark on both sides is no pair.
-test("pairs, counts and policies equal core_pairs", function(t)
-  local compared, other = 0, 0
-  for i, case in ipairs(test.vectors("core_pairs.json").cases) do
-    if is_complete(case) then
-      local input = case["in"]
-      local list = pairs_of.build(seen(in_order(input.prev, input.items)),
-        seen(in_order(input.curr, input.items)), input.items)
-      t.equal(bare(list), bare(case.out.pairs), i)
-      t.equal(pairs_of.counts(list), case.out.counts)
-      for _, policy in ipairs { "mixed", "changed", "unchanged" } do
-        t.equal(pairs_of.ids(pairs_of.keep(list, policy)), case.out[policy])
-      end
-      compared = compared + 1
-    else
-      other = other + 1
-    end
+--- The reference's pairs of items that have a mark on both sides.
+local function with_marks(list, prev, curr)
+  local before, now, out = by_id(prev), by_id(curr), json.array {}
+  for _, pair in ipairs(list) do
+    if before[pair.id] and now[pair.id] then out[#out + 1] = pair end
   end
-  t.equal({ compared, other }, { 33, 62 })
+  return out
+end
+
+--- Compares one case; why it differs, or nil. Pairs that have a mark on both sides are the
+--- reference's in any case.
+local function check_pairs(t, i, case)
+  local input = case["in"]
+  if type(input) ~= "table" or not input.prev then return "not a comparison" end
+  if case.out.error then return "a result that is no mark ends no run: it is no pair" end
+  local prev, curr, items = measured(input.prev), measured(input.curr), {}
+  for _, item in ipairs(input.items) do
+    if type(item.id) == "string" then items[#items + 1] = item end
+  end
+  local list = pairs_of.build(seen(in_order(prev, items)), seen(in_order(curr, items)), items)
+  local want = with_marks(case.out.pairs, prev, curr)
+  t.equal(bare(list), bare(want), i)
+  if #want < #case.out.pairs then return "an item without a mark on both sides is no pair" end
+  t.equal(pairs_of.counts(list), case.out.counts)
+  for _, policy in ipairs { "mixed", "changed", "unchanged" } do
+    t.equal(pairs_of.ids(pairs_of.keep(list, policy)), case.out[policy])
+  end
+end
+
+test("pairs, counts and policies equal core_pairs", function(t)
+  local book = vectors.book "core_pairs.json"
+  for i, case in ipairs(book.cases) do book:note(i, check_pairs(t, i, case)) end
+  book:check(t)
 end)
 
 test("an item without a mark on both sides is no pair", function(t)

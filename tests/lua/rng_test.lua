@@ -1,6 +1,7 @@
 --- Random streams against CPython's `random.Random`.
 local test = require "skillopt.test"
 local rng = require "rt.rng"
+local vectors = test.support "tests/lua/vectors.lua"
 
 --- The 32-bit words of a decimal text, least significant first; the sign is dropped.
 local function words_of(decimal)
@@ -76,9 +77,12 @@ function check.shuffle_twice(t, input, out)
 end
 
 test("bits, below, random and shuffle equal every case of core_random", function(t)
-  local cases = test.vectors("core_random.json").cases
-  t.equal(#cases, 213)
-  for _, case in ipairs(cases) do check[case.fn](t, case["in"], case.out) end
+  local book = vectors.book "core_random.json"
+  for _, case in ipairs(book.cases) do
+    check[case.fn](t, case["in"], case.out)
+    book:same()
+  end
+  book:check(t)
 end)
 
 test("bits, below, random and shuffle equal every case of envs_mt19937", function(t)

@@ -9,7 +9,6 @@ local patch = require "skillopt.patch"
 local policy = require "skillopt.policy"
 local task = require "skillopt.task"
 
-local MAX_TOKENS <const> = 16384
 local FAILED <const> = "A merge failed (%s): its %s were put one behind the other."
 
 --- What the prompt shows of the inputs.
@@ -28,7 +27,7 @@ local function ask(ctx, prompt, inputs, extra, level)
   extra.skill, extra.meta, extra.patches = ctx.skill, ctx.step.meta, shown(inputs, kind)
   local reply, err = ctx:ask {
     prompt = prompt .. kind.prompt, inputs = extra, stage = "merge", want = { kind.key },
-    max_tokens = MAX_TOKENS,
+    max_tokens = kind.max_tokens,
     check = function(value) return patch.is_whole(value, kind.key) end,
   }
   if reply then return patch.merged(reply, inputs, level) end

@@ -10,8 +10,6 @@ local policy = require "skillopt.policy"
 local task = require "skillopt.task"
 local rng = require "rt.rng"
 
-local MAX_TOKENS <const> = 16384
-
 local GROUPS <const> = {
   { key = "fail", source_type = "failure", prompt = "analyst_error" },
   { key = "succ", source_type = "success", prompt = "analyst_success" },
@@ -80,7 +78,7 @@ local function analyse(job, batch, ctx, opt, hidden)
       memory = ctx.step.memory, meta = ctx.step.meta,
     },
     also = also, stage = "analyst", want = { "patch", kind.key }, array = true,
-    max_tokens = MAX_TOKENS,
+    max_tokens = kind.max_tokens,
     check = function(reply) return patch.is_usable(reply, kind.key) end,
   }
   return reply and patch.raw(reply, facts) or patch.malformed(err, facts)
