@@ -2,6 +2,9 @@
 #
 #   make               build/release/skillopt and ./skillopt
 #   make quickstart    install what is missing, build, train the shipped example
+#   make deps          print the line that installs what is missing on a bare Debian
+#   make install       to PREFIX (/usr/local), below DESTDIR     make uninstall
+#   make deb           a package for `apt install ./skillopt_*.deb`
 #   make test          all tests, short forms (under 5 minutes)
 #   make test-long     the long forms (under 60 minutes)   make test-full  longer still
 #   make asan          the tests under ASan, UBSan and LSan
@@ -19,16 +22,19 @@ FUZZ_SECONDS ?= 30
 Q            := $(if $(V),,@)
 
 # Everything the build and the tests need, as Debian names it; nowhere else.
-DEPS      := gcc make pkg-config liblua5.4-dev lua5.4 libcurl4-openssl-dev libyaml-dev \
+DEPS      := gcc libc6-dev make pkg-config liblua5.4-dev lua5.4 libcurl4-openssl-dev libyaml-dev \
              libuv1-dev libsqlite3-dev libzstd-dev libssl-dev libutf8proc-dev \
              libmicrohttpd-dev libzip-dev ca-certificates
 DEPS_LINT := clang-format-14 clang-tidy-14 cppcheck lua-check
 DEPS_FUZZ := clang-14 libclang-rt-14-dev
-DEPS_LONG := valgrind
-PKGS      := lua5.4 libcurl yaml-0.1 libuv sqlite3 libzstd libcrypto libutf8proc libzip
+DEPS_LONG := valgrind debootstrap iproute2
+DEPS_DEB  := dpkg-dev
+# Lua 5.4 has a name of its own on each system.
+LUA_PC    := $(firstword $(shell for m in lua5.4 lua54 lua-5.4 lua; do \
+               pkg-config --exists "$$m >= 5.4 $$m < 5.5" 2>/dev/null && echo $$m; done) lua5.4)
+PKGS      := $(LUA_PC) libcurl yaml-0.1 libuv sqlite3 libzstd libcrypto libutf8proc libzip
 
 CPPFLAGS += -D_GNU_SOURCE -Iruntime -DSKILLOPT_VERSION='"$(VERSION)"' \
-            -DSKILLOPT_SHARE='"$(PREFIX)/share/skillopt"' \
             $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -98,19 +104,16 @@ $(BUILD)/runtime/host/version.o: CPPFLAGS += -DSKILLOPT_COMMIT='"$(COMMIT)"'
 
 # ------------------------------------------------------------------ the two commands
 
-# Packages that are missing, as one list; empty when everything is there.
-MISSING = $(shell for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done)
-
 deps:
-	@echo "apt-get install -y $(strip $(DEPS))"
+	@echo "apt-get install -y --no-install-recommends $(strip $(DEPS))"
 
+# Nothing happens when the packages are there.
 define NEED
-	@missing="$(strip $(call MISSING,$(1)))"; \
-	if [ -n "$$missing" ]; then tests/need.sh $$missing; fi
+	@NEED_MODULES="$(2)" YES="$(YES)" sh tests/need.sh $(1)
 endef
 
 need:
-	$(call NEED,$(DEPS))
+	$(call NEED,$(DEPS),$(PKGS) libmicrohttpd)
 
 quickstart: need
 	$(Q)$(MAKE) --no-print-directory all
@@ -136,6 +139,31 @@ test-full: need
 	$(Q)$(MAKE) --no-print-directory programs
 	@sh tests/run.sh $(BUILD) full
 
+# ----------------------------------------------------------------------- installing
+
+# What the program reads at run time.
+SHIPPED := lua configs data/houserules $(wildcard ckpt)
+INSTALL := BUILD="$(BUILD)" SHIPPED="$(SHIPPED)" VERSION="$(VERSION)" PREFIX="$(PREFIX)" \
+           DESTDIR="$(DESTDIR)"
+
+install: $(BUILD)/skillopt
+	$(Q)$(INSTALL) sh packaging/install.sh install
+
+uninstall:
+	$(Q)$(INSTALL) sh packaging/install.sh uninstall
+
+deb: need
+	$(call NEED,$(DEPS_DEB))
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/skillopt
+	$(Q)$(INSTALL) sh packaging/deb.sh
+
+# Pages that are made from the source; tests fail when they are stale.
+generated: $(BUILD)/skillopt
+	$(BUILD)/skillopt lua packaging/generate.lua man >docs/skillopt.1.new
+	mv docs/skillopt.1.new docs/skillopt.1
+	$(BUILD)/skillopt lua packaging/generate.lua changelog >CHANGELOG.md.new
+	mv CHANGELOG.md.new CHANGELOG.md
+
 # ------------------------------------------------------------------- looking harder
 
 asan:
@@ -155,7 +183,7 @@ lint:
 	$(call NEED,$(DEPS_LINT))
 	clang-format-14 --dry-run --Werror $(shell git ls-files '*.c' '*.h')
 	lua5.4 tests/lint/rooms.lua
-	luacheck --quiet lua tests/lua tests/programs tests/lint
+	luacheck --quiet lua packaging tests/lua tests/programs tests/lint
 	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem --inline-suppr -Iruntime runtime
 	clang-tidy-14 --quiet $(SRC) -- $(CPPFLAGS) -DSKILLOPT_COMMIT='"lint"' -std=c11
@@ -168,4 +196,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all deps need quickstart test programs check test-long test-full asan fuzz fuzz-run lint bench clean
+.PHONY: all deps need quickstart test programs check test-long test-full install uninstall \
+        deb generated asan fuzz fuzz-run lint bench clean

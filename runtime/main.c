@@ -23,14 +23,15 @@ static int complain(const struct err *e)
     return EXIT_BUG;
 }
 
-/* Push main(args), run it as the root task; its result is the exit code. */
+/* Push main(args), run it as the root task; its result is the exit code. args[0] is the
+ * name the program was called by. */
 static int run(lua_State *L, int argc, char **argv)
 {
     struct err e = { 0 };
     if (!state_require(L, "skillopt.main", &e))
         return complain(&e);
     lua_createtable(L, argc, 0);
-    for (int i = 1; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         lua_pushstring(L, argv[i]);
         lua_rawseti(L, -2, i);
     }

@@ -27,6 +27,8 @@ With the folder of a split, the files its items name are opened, and those missi
   },
 }
 
+M.declaration = DECLARATION
+
 local function say(line) stdout.write(line .. "\n") end
 
 local function usage(message)

@@ -151,6 +151,11 @@ function Config:get(name) end
 ---@return string? origin nil without a value
 function Config:origin(name) end
 
+--- Was the value said by a file of the installed tree?
+---@param name string
+---@return boolean
+function Config:is_shipped(name) end
+
 --- The text of a login.
 ---@param name string key, as `role.key`
 ---@return string? text nil when there is none

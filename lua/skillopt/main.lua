@@ -10,6 +10,16 @@ local EXIT = {
   filtered = 4, too_long = 4, parse = 4, truncated = 4, process = 4, sandbox = 4,
 }
 
+-- Other names of the program, links that are installed beside it, and what they do.
+local LINKS <const> = { ["skillopt-train"] = "run", ["skillopt-eval"] = "eval" }
+
+--- The arguments with the command that the program's name stands for.
+local function with_command(args)
+  local command = LINKS[(args[0] or ""):match "[^/]*$"]
+  if not command or args[1] == "--version" then return args end
+  return table.move(args, 1, #args, 2, { command })
+end
+
 local function commands()
   local names = {}
   for _, name in ipairs(assert(file.list(loader.home .. "/lua/commands"))) do
@@ -90,13 +100,14 @@ local function unknown(name)
 end
 
 local function main(args)
+  args = with_command(args)
   local name = args[1]
   if name == nil or name == "help" or name == "-h" or name == "--help" then
     stdout.write(overview())
     return name and 0 or 2
   end
   if name == "--version" then
-    stdout.write(string.format("skillopt %s (%s)\n", loader.version, loader.commit))
+    stdout.write(require("skillopt.version").page())
     return 0
   end
   local run = find(name)

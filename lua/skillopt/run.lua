@@ -16,6 +16,7 @@ local identity = require "skillopt.run.identity"
 local json = require "rt.json"
 local lines = require "rt.lines"
 local loader = require "skillopt.loader"
+local place = require "skillopt.config.place"
 local policy_of = require "skillopt.policy"
 local prompt = require "skillopt.prompt"
 local record = require "skillopt.record"
@@ -103,7 +104,8 @@ end
 local function load_data(run)
   local get = function(name) return run.config:get("env." .. name) end
   local raw, err = dataset.load {
-    split_mode = get "split_mode", split_dir = get "split_dir", data_path = get "data_path",
+    split_mode = get "split_mode", split_dir = place.of(run.config, "env.split_dir"),
+    data_path = place.of(run.config, "env.data_path"),
     split_ratio = get "split_ratio", split_seed = get "split_seed", limit = get "limit",
     seed = run.seed,
   }
@@ -124,7 +126,7 @@ local function load_data(run)
 end
 
 local function initial_skill(run)
-  local path = run.config:get "env.skill_init"
+  local path = place.of(run.config, "env.skill_init")
   if path == "none" then return "" end
   local given = path and path ~= ""
   if not given then path = run.env_folder .. "/skill.md" end

@@ -29,6 +29,7 @@
     X(template)                                                                          \
     X(text)                                                                              \
     X(tree)                                                                              \
+    X(version)                                                                           \
     X(watch)                                                                             \
     X(yaml)
 

@@ -53,8 +53,7 @@ char *paths_home(struct err *e)
     const char *binary = buf_text(&folder);
     bool ok = try_place(getenv("SKILLOPT_HOME"), "", &found, &tried) ||
               try_place(binary, "/../..", &found, &tried) ||
-              try_place(binary, "/../share/skillopt", &found, &tried) ||
-              try_place(SKILLOPT_SHARE, "", &found, &tried);
+              try_place(binary, "/../share/skillopt", &found, &tried);
     if (!ok) {
         err_set(e, ERR_IO, "cannot find the program's Lua files; looked in %s",
                 buf_text(&tried));

@@ -2,8 +2,8 @@
  *
  * The tree (lua/, configs/, data/, ckpt/) is the first of: $SKILLOPT_HOME, the
  * source tree the binary was built in (build/<mode>/skillopt), ../share/skillopt
- * beside the binary's folder (so an installed prefix can be moved), the prefix
- * given at build time. */
+ * beside the binary's folder. No path is fixed when the program is built, so an
+ * installed prefix can be moved. */
 #pragma once
 #include "base/err.h"
 

@@ -71,14 +71,17 @@ local function absolute(path, request)
 end
 
 --- The file's name within the shipped configs, nil when it is not one of them.
-local function shipped_name(path, request)
+---@param path string
+---@param request {configs: string?, cwd: string?}
+---@return string?
+function M.shipped_name(path, request)
   if not request.configs then return nil end
   local root, full = absolute(request.configs, request) .. "/", absolute(path, request)
   if full:sub(1, #root) == root then return full:sub(#root + 1) end
 end
 
 local function layer(path, tree, lines, request)
-  local name = shipped_name(path, request)
+  local name = M.shipped_name(path, request)
   return {
     kind = name and "shipped" or "user", tree = tree, shipped_name = name,
     place = function(keys)

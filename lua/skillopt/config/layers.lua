@@ -91,11 +91,12 @@ end
 
 local function from_experiment(request)
   local lines = experiment.lines(request.source or request.read(request.file) or "")
+  local name = files.shipped_name(request.file, request)
   return {
-    kind = "experiment", tree = request.table, base_name = "base",
+    kind = "experiment", tree = request.table, base_name = "base", shipped_name = name,
     place = function(keys)
       local line = lines[table.concat(keys, ".")] or lines[keys[1]]
-      return request.file .. (line and ":" .. line or "")
+      return (name or request.file) .. (line and ":" .. line or "")
     end,
   }
 end

@@ -4,6 +4,7 @@ local file = require "rt.file"
 local config = require "skillopt.config"
 local loader = require "skillopt.loader"
 local names = require "skillopt.names"
+local place = require "skillopt.config.place"
 
 local M = {}
 
@@ -100,10 +101,12 @@ local function experiment(path)
   error(fault("%s does not return skillopt.experiment{...}", path), 0)
 end
 
---- The request for `config.examine` or `config.resolve`.
+--- The request for `config.examine` or `config.resolve`. The file of the command line is
+--- found first: `line.file` is then where it is.
 ---@param line skillopt.CommandLine
 ---@return skillopt.ConfigRequest request
 function M.request(line)
+  line.file = line.file and place.find(line.file)
   local folders = M.folders(line.file)
   loader.set_search(folders)
   local is_lua = line.file and line.file:find "%.lua$"

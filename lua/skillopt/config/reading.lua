@@ -127,7 +127,8 @@ end
 function Reader:win(statement, key, value)
   local layer = self.layer
   self.state.winners[key.name] = { name = key.name, value = value,
-    origin = statement.origin, rank = layer.rank, order = layer.order }
+    origin = statement.origin, rank = layer.rank, order = layer.order,
+    is_shipped = layer.shipped_name ~= nil }
   if key.slot then drop_options(self.state, key.slot, layer.order) end
 end
 

@@ -46,6 +46,14 @@ function Config:origin(name)
   return winner and winner.origin
 end
 
+--- Was the value said by a file of the installed tree?
+---@param name string
+---@return boolean
+function Config:is_shipped(name)
+  local winner = self._winners[name]
+  return winner ~= nil and winner.is_shipped == true
+end
+
 --- The text of a login; nil when there is none.
 ---@param name string key, as `role.key`
 ---@return string?

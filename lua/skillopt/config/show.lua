@@ -1,5 +1,6 @@
 --- A configuration for people and for programs: each value and where it was said.
 local markdown = require "skillopt.schema.markdown"
+local place = require "skillopt.config.place"
 local json = require "rt.json"
 
 local M = {}
@@ -17,18 +18,28 @@ local function text_of(value)
   return tostring(value)
 end
 
-local function as_lines(rows)
+--- Where a shipped path was found, when that is the installed tree.
+local function found_at(config, row)
+  if row.key.type ~= "path" then return nil end
+  local path = place.of(config, row.name)
+  return path ~= row.value and path or nil
+end
+
+local function as_lines(config, rows)
   local lines = {}
   for i, row in ipairs(rows) do
-    lines[i] = string.format("%-42s %-28s %s\n", row.name, text_of(row.value), row.origin)
+    local path = found_at(config, row)
+    lines[i] = string.format("%-42s %-28s %s%s\n", row.name, text_of(row.value), row.origin,
+      path and " -> " .. path or "")
   end
   return table.concat(lines)
 end
 
-local function as_json(rows)
+local function as_json(config, rows)
   local out = json.object {}
   for _, row in ipairs(rows) do
-    out[row.name] = { value = plain(row.value), origin = row.origin }
+    out[row.name] = { value = plain(row.value), origin = row.origin,
+      path = found_at(config, row) }
   end
   return json.encode(out, { indent = true }) .. "\n"
 end
@@ -55,7 +66,7 @@ function M.page(config, options)
   local opt = options or {}
   local rows, err = chosen(config, opt.key)
   if not rows then return nil, err end
-  return opt.json and as_json(rows) or as_lines(rows)
+  return opt.json and as_json(config, rows) or as_lines(config, rows)
 end
 
 --- The reference of all keys, as Markdown.

@@ -30,6 +30,9 @@ YAML. `skillopt config FILE` shows every value and its place.
   to that one.
 - A setting of a back-end may be given for one role: `model.target_qwen_chat_base_url`,
   `TARGET_QWEN_CHAT_BASE_URL`, `--target_qwen_chat_base_url`.
+- A path is relative to the working directory. What a shipped file names, and the file of the
+  command line, is looked for there first and then in the installed tree; `skillopt config`
+  shows what was found there behind `->`.
 - Keys marked *later* belong to parts that this version does not have. They are read, so
   that files of the reference load; asking for such a part is refused.
 ]]

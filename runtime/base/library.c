@@ -1,0 +1,16 @@
+/* library.c - see library.h. */
+#include "base/library.h"
+#include <openssl/crypto.h>
+#include <stdio.h>
+
+struct library library_of(const char *name, const char *version)
+{
+    struct library out = { .name = name };
+    snprintf(out.version, sizeof out.version, "%s", version);
+    return out;
+}
+
+struct library library_openssl(void)
+{
+    return library_of("OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING));
+}

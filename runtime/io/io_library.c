@@ -1,0 +1,32 @@
+/* io_library.c - see io_library.h. */
+#include "io/io_library.h"
+#include <curl/curl.h>
+#include <sqlite3.h>
+#include <uv.h>
+#include <zip.h>
+#include <zstd.h>
+
+struct library io_library_curl(void)
+{
+    return library_of("libcurl", curl_version_info(CURLVERSION_NOW)->version);
+}
+
+struct library io_library_uv(void)
+{
+    return library_of("libuv", uv_version_string());
+}
+
+struct library io_library_sqlite(void)
+{
+    return library_of("SQLite", sqlite3_libversion());
+}
+
+struct library io_library_zstd(void)
+{
+    return library_of("zstd", ZSTD_versionString());
+}
+
+struct library io_library_zip(void)
+{
+    return library_of("libzip", zip_libzip_version());
+}
