@@ -14,4 +14,9 @@ function digest.sha256(text) end
 ---@return string
 function digest.short(text) end
 
+--- The digest of `json.canonical(value)`, whose text is not made.
+---@param value any
+---@return string
+function digest.canonical(value) end
+
 return digest

@@ -40,6 +40,12 @@ function Journal:next(kind, after) end
 ---@return skillopt.Err? err
 function Journal:read(n) end
 
+--- Data of row `n`, which is JSON, as `json.decode` gives it.
+---@param n integer
+---@return any value
+---@return skillopt.Err? err
+function Journal:decode(n) end
+
 --- The whole row `n`.
 ---@param n integer
 ---@return {kind: string, slot: string, key: string, data: string}? row

@@ -103,31 +103,53 @@ end
 
 --- What a digest is taken of: images by their own digest.
 local function digest_form(message)
-  local parts = json.array {}
+  local parts = nil
   for i, part in ipairs(message.content) do
-    parts[i] = part.image and { image = digest.sha256(part.image), type = part.type,
-      detail = part.detail } or part
+    if part.image then
+      parts = parts or table.move(message.content, 1, #message.content, 1, json.array {})
+      parts[i] = { image = digest.sha256(part.image), type = part.type, detail = part.detail }
+    end
   end
+  if not parts then return message end
   return { role = message.role, content = parts, tool_calls = message.tool_calls,
     tool_call_id = message.tool_call_id }
 end
 
---- Digest of a logical request, and the message bodies to keep once.
+-- The system message digested last: many calls in a row have the same.
+local system = { text = nil, id = nil }
+
+local function message_id(message)
+  local content = message.content
+  local text = message.role == "system" and #content == 1 and content[1].text
+  if text and text == system.text then return system.id end
+  local id = digest.canonical(digest_form(message))
+  if text then system.text, system.id = text, id end
+  return id
+end
+
+--- Digest of a logical request, and those of its messages.
 ---@param request table {provider, model, params, tools, format, messages}
 ---@return string digest
----@return {key: string, bytes: string}[] bodies
+---@return string[] ids
 function M.identity(request)
-  local ids, bodies = json.array {}, {}
-  for i, message in ipairs(request.messages) do
-    local bytes = json.canonical(digest_form(message))
-    ids[i] = digest.sha256(bytes)
-    bodies[i] = { key = ids[i], bytes = bytes }
-  end
-  local whole = json.canonical {
+  local ids = json.array {}
+  for i, message in ipairs(request.messages) do ids[i] = message_id(message) end
+  return digest.canonical {
     kind = "chat", provider = request.provider, model = request.model, params = request.params,
     tools = request.tools, format = request.format, messages = ids,
-  }
-  return digest.sha256(whole), bodies
+  }, ids
+end
+
+--- The bodies of a request's messages, to be kept once.
+---@param request table
+---@param ids string[]
+---@return {key: string, bytes: string}[]
+function M.bodies(request, ids)
+  local bodies = {}
+  for i, message in ipairs(request.messages) do
+    bodies[i] = { key = ids[i], bytes = json.canonical(digest_form(message)) }
+  end
+  return bodies
 end
 
 local function request_of(endpoint, opt, max_tokens)
@@ -165,8 +187,10 @@ local function finished(stored)
 end
 
 local function text_of_message(message)
+  local content = message and message.content or {}
+  if #content == 1 and content[1].text then return content[1].text end
   local parts = {}
-  for _, part in ipairs(message and message.content or {}) do
+  for _, part in ipairs(content) do
     parts[#parts + 1] = part.text or string.format("[%s, %d bytes]", part.type, #part.image)
   end
   return table.concat(parts, "\n")
@@ -187,18 +211,24 @@ local function note_reply(request, stored)
   reply.user = text_of_message(messages[has_system and 2 or 1])
 end
 
+--- Send a call, `{request, ids, endpoint, stage, timeout_s}`.
+---@async
+local function send(plane, count, call)
+  return call.endpoint:ask(call.request, { stage = call.stage, timeout_s = call.timeout_s,
+    plane = plane, count = count })
+end
+
+local function bodies_of(call) return M.bodies(call.request, call.ids) end
+
 --- Ask once. The reply, or an error that is an answer (refused, filtered, ...).
 ---@async
 local function ask_once(place, endpoint, opt, max_tokens)
   local request = request_of(endpoint, opt, max_tokens)
-  local id, bodies = M.identity(request)
+  local id, ids = M.identity(request)
   local run = place.run
   local stage = opt.stage or place.stage
-  local timeout_s = opt.timeout_s or place.timeout_s
-  local stored = effect.perform(run.effects, id, function(plane, count)
-    return endpoint:ask(request, { stage = stage, timeout_s = timeout_s, plane = plane,
-      count = count })
-  end, bodies)
+  local stored = effect.perform(run.effects, id, send, bodies_of, { request = request, ids = ids,
+    endpoint = endpoint, stage = stage, timeout_s = opt.timeout_s or place.timeout_s })
   run.tally(endpoint.role, stage, stored)
   if stored.error then return nil, stored.error end
   if place.item and endpoint.role == "target" then note_reply(request, stored) end

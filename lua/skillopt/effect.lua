@@ -101,7 +101,7 @@ local function queued(n, err)
 end
 
 local function put_bodies(effects, bodies)
-  for _, body in ipairs(bodies or {}) do
+  for _, body in ipairs(bodies) do
     if not effects.journal:find("body", "", body.key) then
       queued(effects.journal:put("body", "", body.key, effects.scrub(body.bytes)))
     end
@@ -126,7 +126,7 @@ local function in_parents(effects, slot, key)
   end
 end
 
-local function from_journal(effects, slot, key, bodies)
+local function from_journal(effects, slot, key, bodies, of)
   local n = effects.journal:find("effect", slot, key)
   if n then
     effects.counts.stored = effects.counts.stored + 1
@@ -136,16 +136,13 @@ local function from_journal(effects, slot, key, bodies)
   parent, n = in_parents(effects, slot, key)
   if not parent then return nil end
   effects.counts.copied = effects.counts.copied + 1
-  put_bodies(effects, bodies)
-  if not bodies then copy_bodies(effects, parent, n) end
+  if bodies then put_bodies(effects, bodies(of)) else copy_bodies(effects, parent, n) end
   return queued(effects.journal:copy(parent, n))
 end
 
 local function read(effects, n, slot)
-  local bytes, err = effects.journal:read(n)
-  if not bytes then error(damaged(slot, err), 0) end
-  local answer, parse_err = json.decode(bytes)
-  if not answer then error(damaged(slot, parse_err), 0) end
+  local answer, err = effects.journal:decode(n)
+  if not answer then error(damaged(slot, err), 0) end
   return answer
 end
 
@@ -205,8 +202,8 @@ local function keys_of(bodies)
 end
 
 local function store(effects, slot, key, answer, bodies)
-  put_bodies(effects, bodies)
-  put_bodies(effects, answer.bodies)
+  put_bodies(effects, bodies or {})
+  put_bodies(effects, answer.bodies or {})
   answer.bodies = answer.bodies and keys_of(answer.bodies)
   local bytes = json.canonical(clean(effects, answer))
   local ok, err = effects.journal:store("effect", slot, key, bytes)
@@ -217,22 +214,24 @@ local function store(effects, slot, key, answer, bodies)
   return json.decode(bytes)
 end
 
---- Perform an effect. `ask(plane, count)` waits and returns `{value, usage?}` (plain JSON
---- data), with `bodies` that the answer stands on where there are any, and is called only
---- when no answer is stored; what it raises is stored nowhere.
+--- Perform an effect. `ask(plane, count, of)` waits and returns `{value, usage?}` (plain
+--- JSON data), with `bodies` that the answer stands on where there are any, and is called
+--- only when no answer is stored; what it raises is stored nowhere.
 --- It calls plane:start() when it sends, plane:stop() when it has to send again, and hands
 --- the place its answer has in a limit to plane:keep(). `plane.slot` and `plane.key` name
 --- the effect in the journal.
 ---@async
 ---@param effects skillopt.Effects
 ---@param digest string of the logical request
----@param ask fun(plane: table, count: integer): table
----@param bodies {key: string, bytes: string}[]? message bodies to keep beside the answer
+---@param ask fun(plane: table, count: integer, of: any): table
+---@param bodies (fun(of: any): {key: string, bytes: string}[])? message bodies to keep beside
+---  the answer; called when it is new
+---@param of any what those two are about
 ---@return any value
-function M.perform(effects, digest, ask, bodies)
+function M.perform(effects, digest, ask, bodies, of)
   local slot = core.slot()
   local key, count = key_of(digest)
-  local n = from_journal(effects, slot, key, bodies)
+  local n = from_journal(effects, slot, key, bodies, of)
   if n then
     if effects.disorder then flow.defer() end
     return receive(read(effects, n, slot))
@@ -244,9 +243,9 @@ function M.perform(effects, digest, ask, bodies)
   end
   effects.counts.asked = effects.counts.asked + 1
   local plane <close> = setmetatable({ effects = effects, slot = slot, key = key }, Plane)
-  local answer = ask(plane, count)
+  local answer = ask(plane, count, of)
   answer.time = math.floor(flow.wall() * 1000) / 1000
-  return receive(store(effects, slot, key, answer, bodies))
+  return receive(store(effects, slot, key, answer, bodies and bodies(of)))
 end
 
 return M

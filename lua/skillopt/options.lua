@@ -1,7 +1,17 @@
 --- Options tables: unknown names are refused with the nearest known one.
 local names = require "skillopt.names"
+local raw = require "rt.raw"
 
 local M = {}
+
+--- Is every name known? A frozen table keeps its content out of sight.
+local function is_known(opt, known)
+  if getmetatable(opt) then return false end
+  for name in raw.next, opt do
+    if known[name] == nil then return false end
+  end
+  return true
+end
 
 --- Check that every name in `opt` is a key of `known`; nil counts as empty.
 ---@param opt table?
@@ -13,6 +23,7 @@ function M.check(opt, known, who)
   if type(opt) ~= "table" then
     error(string.format("%s: options must be a table, got %s", who, type(opt)), 3)
   end
+  if is_known(opt, known) then return opt end
   for name in pairs(opt) do
     if known[name] == nil then
       local list = {}

@@ -93,11 +93,14 @@ end
 
 local MAP_OPTIONS = { limit = true, label = true, key = true, errors = true }
 
+local NOTHING <const> = {}
+local INHERITED <const> = { "events", "replies" }
+
 --- What children leave to their parent, in item order: events, replies, spending.
 local function inherit(locals, children)
   for i = 1, children.n do
-    local own = children[i] or {}
-    for _, name in ipairs { "events", "replies" } do
+    local own = children[i] or NOTHING
+    for _, name in ipairs(INHERITED) do
       if own[name] then
         locals[name] = locals[name] or {}
         table.move(own[name], 1, #own[name], #locals[name] + 1, locals[name])
@@ -111,17 +114,19 @@ local function inherit(locals, children)
   end
 end
 
---- Spawn `fn(item, i)` for all, wait, and take over what the children leave.
+local function run_child(children, i, body, item)
+  children[i] = core.locals()
+  return body(item, i)
+end
+
+--- Spawn `body(item, i)` for all, wait, and take over what the children leave.
 ---@async
 local function run_children(list, labels, limit, results, body)
   local children = { n = #list }
   for i = 1, #list do
     core.room(limit)
     if core.stopped() then break end
-    core.spawn(labels[i], results, i, function(item)
-      children[i] = core.locals()
-      return body(item, i)
-    end, list[i])
+    core.spawn(labels[i], results, i, run_child, children, i, body, list[i])
   end
   core.join(0)
   inherit(core.locals(), children)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *must(void *p, size_t size)
 {
@@ -46,6 +47,13 @@ char *mem_copy(const char *p, size_t n)
         memcpy(copy, p, n);
     copy[n] = '\0';
     return copy;
+}
+
+void *mem_slab(void)
+{
+    void *p = must(aligned_alloc(MEM_SLAB, MEM_SLAB), MEM_SLAB);
+    madvise(p, MEM_SLAB, MADV_HUGEPAGE); /* a wish: refused, all works as well */
+    return p;
 }
 
 void mem_free(void *p)

@@ -19,4 +19,9 @@ void *mem_grow(void *p, size_t size);
 /* A copy of n bytes with a zero byte behind them. */
 char *mem_copy(const char *p, size_t n);
 
+/* MEM_SLAB bytes for many small things, not cleared, on large pages where the system
+ * has them: a heap that is walked all the time is then found with fewer look-ups. */
+enum { MEM_SLAB = 1 << 21 };
+void *mem_slab(void);
+
 void mem_free(void *p);

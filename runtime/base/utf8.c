@@ -1,6 +1,7 @@
 /* utf8.c - see utf8.h. */
 #include "base/utf8.h"
 #include "base/buf.h"
+#include <string.h>
 
 static bool is_tail(char c)
 {
@@ -65,13 +66,26 @@ size_t utf8_encode(uint32_t code, char bytes[4])
     return n;
 }
 
+/* Bytes below 0x80 at the start, eight at a time. */
+static size_t ascii_length(const char *p, size_t n)
+{
+    size_t i = 0;
+    for (uint64_t word; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, p + i, sizeof word);
+        if (word & 0x8080808080808080u)
+            break;
+    }
+    while (i < n && (unsigned char)p[i] < 0x80)
+        i++;
+    return i;
+}
+
 bool utf8_is_valid(const char *p, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        if ((unsigned char)p[i] < 0x80) {
-            i++;
-            continue;
-        }
+        i += ascii_length(p + i, n - i);
+        if (i == n)
+            break;
         size_t ok;
         size_t length = sequence(p + i, n - i, &ok);
         if (length == 0)

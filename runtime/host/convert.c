@@ -8,7 +8,7 @@
 
 #define SCRATCH_TYPE "skillopt.convert"
 
-enum { BUF_KEPT = 1 << 20, NAMES_KEPT = 4096 };
+enum { BUF_KEPT = 1 << 20, NAMES_KEPT = 4096, FEW_NAMES = 64 };
 
 /* Addresses are the names of our entries in the registry. */
 static const char null_key, array_key, object_key, scratch_key;
@@ -17,6 +17,7 @@ struct name {
     const char *text; /* belongs to the table being written */
     size_t length;
     size_t rank; /* place in the declared order, or SIZE_MAX */
+    int value;   /* index of its value on the stack, or 0: not there */
 };
 
 /* One for each state; the names of all open objects lie in one stack. */
@@ -273,11 +274,13 @@ static struct census count_keys(lua_State *L, int index)
     return c;
 }
 
-/* The shape of a table, or NEITHER and why. */
-static enum convert_shape table_shape(lua_State *L, int index, const char **why)
+/* The shape of a table, or NEITHER and why; *names is how many names it has. */
+static enum convert_shape table_shape(lua_State *L, int index, size_t *names,
+                                      const char **why)
 {
     enum convert_shape mark = mark_of(L, index);
     struct census c = count_keys(L, index);
+    *names = c.names;
     *why = c.fault;
     if (!c.fault && c.items && c.names)
         *why = "the table has both items and names";
@@ -297,13 +300,14 @@ static enum convert_shape table_shape(lua_State *L, int index, const char **why)
 enum convert_shape convert_shape(lua_State *L, int index)
 {
     const char *why;
+    size_t names;
     if (lua_type(L, index) != LUA_TTABLE)
         return CONVERT_SCALAR;
     luaL_checkstack(L, 8, "value too deep");
     lua_pushvalue(L, index);
     int top = lua_gettop(L);
     thaw(L, top);
-    enum convert_shape shape = table_shape(L, top, &why);
+    enum convert_shape shape = table_shape(L, top, &names, &why);
     lua_pop(L, 1);
     return shape;
 }
@@ -356,31 +360,44 @@ static int compare_names(const void *a, const void *b)
     return difference ? difference : (x->length > y->length) - (x->length < y->length);
 }
 
-static void collect_names(struct encoder *c, int table, int order)
+/* With `keeps` the names and their values stay on the stack. */
+static void collect_names(struct encoder *c, int table, int order, bool keeps)
 {
     size_t first = c->scratch->count;
     lua_pushnil(c->L);
     while (lua_next(c->L, table)) {
-        struct name name;
-        lua_pop(c->L, 1);
-        name.text = lua_tolstring(c->L, -1, &name.length);
+        struct name name = { .value = keeps ? lua_gettop(c->L) : 0 };
+        name.text = lua_tolstring(c->L, -2, &name.length);
         name.rank = rank_of(c->L, order, &name);
         add_name(c->scratch, &name);
+        if (keeps)
+            lua_pushvalue(c->L, -2);
+        else
+            lua_pop(c->L, 1);
     }
     if (c->scratch->count > first + 1)
         qsort(c->scratch->names + first, c->scratch->count - first,
               sizeof *c->scratch->names, compare_names);
 }
 
-/* Push the order for the value under the name on top of the stack, or nil; the
- * result is its index or 0. */
-static int push_order(lua_State *L, int order)
+static void push_member(lua_State *L, int table, const struct name *name)
+{
+    if (name->value) {
+        lua_pushvalue(L, name->value);
+    } else {
+        lua_pushlstring(L, name->text, name->length);
+        lua_rawget(L, table);
+    }
+}
+
+/* Push the order for the value under the name, or nil; the result is its index or 0. */
+static int push_order(lua_State *L, int order, const struct name *name)
 {
     if (!order) {
         lua_pushnil(L);
         return 0;
     }
-    lua_pushvalue(L, -1);
+    lua_pushlstring(L, name->text, name->length);
     if (lua_rawget(L, order) != LUA_TTABLE) {
         lua_pop(L, 1);
         lua_pushliteral(L, "*");
@@ -392,25 +409,25 @@ static int push_order(lua_State *L, int order)
     return lua_gettop(L);
 }
 
-static void write_object(struct encoder *c, int table, int order)
+static void write_object(struct encoder *c, int table, int order, size_t names)
 {
     lua_State *L = c->L;
     size_t first = c->scratch->count;
-    collect_names(c, table, order);
+    bool keeps = names <= FEW_NAMES && lua_checkstack(L, 2 * (int)names + 12);
+    collect_names(c, table, order, keeps);
     size_t end = c->scratch->count;
     json_object(c->w);
     for (size_t i = first; i < end && !json_failed(c->w); i++) {
-        struct name name = c->scratch->names[i];
+        struct name name = c->scratch->names[i]; /* the list moves while it grows */
         json_key_n(c->w, name.text, name.length);
-        lua_pushlstring(L, name.text, name.length);
-        int inner = push_order(L, order);
-        lua_pushvalue(L, -2); /* name order name */
-        lua_rawget(L, table);
+        int inner = push_order(L, order, &name);
+        push_member(L, table, &name);
         write_value(c, inner);
-        lua_pop(L, 3);
+        lua_pop(L, 2);
     }
     json_object_end(c->w);
     c->scratch->count = first;
+    lua_settop(L, table);
 }
 
 static void write_array(struct encoder *c, int table, int order)
@@ -448,11 +465,12 @@ static void write_table(struct encoder *c, int order)
         json_refuse(c->w, why);
         return;
     }
-    enum convert_shape shape = table_shape(c->L, table, &why);
+    size_t names;
+    enum convert_shape shape = table_shape(c->L, table, &names, &why);
     if (shape == CONVERT_ARRAY)
         write_array(c, table, order);
     else if (shape == CONVERT_OBJECT)
-        write_object(c, table, order);
+        write_object(c, table, order, names);
     else
         json_refuse(c->w, why);
     c->depth--;

@@ -126,6 +126,28 @@ static void push_sorted_keys(lua_State *L, int table)
     lua_remove(L, -2); /* list */
 }
 
+/* Read the keys, at most `most`, into the sorted list; false when there are more. */
+static bool read_few_keys(lua_State *L, int table, struct key *keys, size_t most,
+                          size_t *n)
+{
+    *n = 0;
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        struct key k;
+        lua_pop(L, 1);
+        if (*n == most) {
+            lua_pop(L, 1);
+            return false;
+        }
+        key_read(L, -1, &k);
+        size_t i = (*n)++;
+        for (; i > 0 && key_compare(&keys[i - 1], &k) > 0; i--)
+            keys[i] = keys[i - 1];
+        keys[i] = k;
+    }
+    return true;
+}
+
 /* ------------------------------------------------------------------- pairs */
 
 /* upvalues: table, list of keys or nil (dense), place, count */
@@ -153,11 +175,64 @@ static int walk(lua_State *L)
     return 1;
 }
 
+enum { FEW_KEYS = 24, FEW_FIRST = 4 };
+
+/* A short walk has its keys for upvalues: table, place, count, keys. */
+static int walk_few(lua_State *L)
+{
+    lua_Integer i = lua_tointeger(L, lua_upvalueindex(2));
+    lua_Integer n = lua_tointeger(L, lua_upvalueindex(3));
+    int results = 0;
+    while (!results && i < n) {
+        lua_pushvalue(L, lua_upvalueindex(FEW_FIRST + (int)i++));
+        lua_pushvalue(L, -1);
+        results = lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL ? 2 : 0;
+        lua_pop(L, results ? 0 : 2); /* removed since: not there any more */
+    }
+    lua_pushinteger(L, i);
+    lua_replace(L, lua_upvalueindex(2));
+    if (!results)
+        lua_pushnil(L);
+    return results ? results : 1;
+}
+
+/* The walk over the table at index 1, when it has few keys. */
+static bool push_short_walk(lua_State *L)
+{
+    struct key keys[FEW_KEYS];
+    size_t n;
+    if (!read_few_keys(L, 1, keys, FEW_KEYS, &n))
+        return false;
+    luaL_checkstack(L, (int)n + FEW_FIRST, NULL);
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    lua_pushinteger(L, (lua_Integer)n);
+    for (size_t i = 0; i < n; i++)
+        key_push(L, &keys[i]);
+    lua_pushcclosure(L, walk_few, (int)n + FEW_FIRST - 1);
+    return true;
+}
+
 /* The content of a frozen table lies in its metatable's __frozen. */
 static void content_of(lua_State *L, int index)
 {
     if (luaL_getmetafield(L, index, "__frozen") == LUA_TTABLE)
         lua_replace(L, index);
+}
+
+static void push_long_walk(lua_State *L)
+{
+    lua_Integer n;
+    lua_pushvalue(L, 1);
+    if (is_dense(L, 1, &n)) {
+        lua_pushnil(L);
+    } else {
+        push_sorted_keys(L, 1);
+        n = (lua_Integer)lua_rawlen(L, -1);
+    }
+    lua_pushinteger(L, 0);
+    lua_pushinteger(L, n);
+    lua_pushcclosure(L, walk, 4);
 }
 
 static int l_pairs(lua_State *L)
@@ -172,17 +247,8 @@ static int l_pairs(lua_State *L)
     lua_settop(L, 1);
     lua_pushvalue(L, 1); /* what is handed out: a frozen table, not its content */
     content_of(L, 1);
-    lua_Integer n;
-    lua_pushvalue(L, 1);
-    if (is_dense(L, 1, &n)) {
-        lua_pushnil(L);
-    } else {
-        push_sorted_keys(L, 1);
-        n = (lua_Integer)lua_rawlen(L, -1);
-    }
-    lua_pushinteger(L, 0);
-    lua_pushinteger(L, n);
-    lua_pushcclosure(L, walk, 4);
+    if (!push_short_walk(L))
+        push_long_walk(L);
     lua_pushvalue(L, 2);
     lua_pushnil(L);
     return 3;

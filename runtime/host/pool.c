@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { GRAIN = 16, CLASSES = POOL_BLOCK_MAX / GRAIN, SLAB_SIZE = 1 << 18 };
+enum { GRAIN = 16, CLASSES = POOL_BLOCK_MAX / GRAIN };
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { POOL_IS_OFF = 1 };
@@ -74,11 +74,11 @@ static size_t class_of(size_t n)
 static void *cut_block(struct pool *p, size_t size)
 {
     if (p->rest_size < size) {
-        struct slab *s = mem_grow(NULL, sizeof *s + SLAB_SIZE);
+        struct slab *s = mem_slab();
         s->next = p->slabs;
         p->slabs = s;
         p->rest = s->bytes;
-        p->rest_size = SLAB_SIZE;
+        p->rest_size = MEM_SLAB - sizeof *s;
     }
     void *block = p->rest;
     p->rest += size;
@@ -93,6 +93,7 @@ static void *take(struct pool *p, size_t n)
     if (!b)
         return cut_block(p, (class + 1) * GRAIN);
     p->free[class] = b->next;
+    __builtin_prefetch(b->next, 1); /* swept long ago, and wanted soon */
     return b;
 }
 

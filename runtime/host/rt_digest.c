@@ -1,14 +1,13 @@
 /* rt_digest.c - SHA-256 for Lua. */
 #include "base/digest.h"
+#include "host/convert.h"
 #include "host/modules.h"
 #include <lauxlib.h>
 
 enum { SHORT_HEX = 16 };
 
-static int push_hex(lua_State *L, size_t length)
+static int push_hex(lua_State *L, const char *text, size_t n, size_t length)
 {
-    size_t n;
-    const char *text = luaL_checklstring(L, 1, &n);
     struct digest d = digest_of(text, n);
     char hex[DIGEST_HEX + 1];
     digest_hex(&d, hex);
@@ -18,18 +17,34 @@ static int push_hex(lua_State *L, size_t length)
 
 static int l_sha256(lua_State *L)
 {
-    return push_hex(L, DIGEST_HEX);
+    size_t n;
+    const char *text = luaL_checklstring(L, 1, &n);
+    return push_hex(L, text, n, DIGEST_HEX);
 }
 
 /* digest.short(text) is the name under which the reference's files list a text. */
 static int l_short(lua_State *L)
 {
-    return push_hex(L, SHORT_HEX);
+    size_t n;
+    const char *text = luaL_checklstring(L, 1, &n);
+    return push_hex(L, text, n, SHORT_HEX);
+}
+
+/* digest.canonical(value) is that of json.canonical(value), which it does not make. */
+static int l_canonical(lua_State *L)
+{
+    struct err e;
+    struct buf *text = convert_buf(L);
+    luaL_checkany(L, 1);
+    if (!convert_encode(L, 1, JSON_CANONICAL, text, &e))
+        return luaL_argerror(L, 1, e.message);
+    return push_hex(L, buf_text(text), text->len, DIGEST_HEX);
 }
 
 static const luaL_Reg functions[] = {
     { "sha256", l_sha256 },
     { "short", l_short },
+    { "canonical", l_canonical },
     { NULL, NULL },
 };
 

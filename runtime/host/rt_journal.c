@@ -3,6 +3,7 @@
  * `store` waits until its row is on disk; cancellation does not end that wait,
  * since what was paid for must be kept. */
 #include "host/bind.h"
+#include "host/convert.h"
 #include "host/modules.h"
 #include "host/task.h"
 #include "io/file.h"
@@ -114,14 +115,30 @@ static int l_next(lua_State *L)
 /* journal:read(n) -> bytes | nil, err */
 static int l_read(lua_State *L)
 {
-    static struct buf data; /* kept between calls: reading is hot */
     struct journal *j = journal_check(L, 1);
+    struct buf *data = convert_buf(L);
     struct err e = { 0 };
-    if (!journal_read(j, luaL_checkinteger(L, 2), &data, &e))
+    if (!journal_read(j, luaL_checkinteger(L, 2), data, &e))
         return bind_err(L, &e);
-    lua_pushlstring(L, buf_text(&data), data.len);
-    if (data.cap > (1 << 20))
-        buf_free(&data);
+    lua_pushlstring(L, buf_text(data), data->len);
+    return 1;
+}
+
+/* journal:decode(n) -> the row's JSON as json.decode gives it | nil, err */
+static int l_decode(lua_State *L)
+{
+    static const struct json_rules rules = { .big = JSON_BIG_EXACT };
+    struct journal *j = journal_check(L, 1);
+    struct buf *data = convert_buf(L);
+    struct err e = { 0 };
+    if (!journal_read(j, luaL_checkinteger(L, 2), data, &e))
+        return bind_err(L, &e);
+    struct value_doc *doc = convert_doc(L);
+    const struct value *v = json_read(doc, buf_text(data), data->len, &rules, &e);
+    if (!v)
+        return bind_err(L, &e);
+    convert_push(L, v);
+    value_doc_clear(doc);
     return 1;
 }
 
@@ -259,10 +276,10 @@ static int l_state(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    { "close", l_close }, { "find", l_find }, { "next", l_next },   { "read", l_read },
-    { "row", l_row },     { "put", l_put },   { "store", l_store }, { "copy", l_copy },
-    { "last", l_last },   { "lost", l_lost }, { "chain", l_chain }, { "state", l_state },
-    { NULL, NULL },
+    { "close", l_close },   { "find", l_find }, { "next", l_next }, { "read", l_read },
+    { "decode", l_decode }, { "row", l_row },   { "put", l_put },   { "store", l_store },
+    { "copy", l_copy },     { "last", l_last }, { "lost", l_lost }, { "chain", l_chain },
+    { "state", l_state },   { NULL, NULL },
 };
 
 static const luaL_Reg functions[] = { { "open", l_open }, { NULL, NULL } };

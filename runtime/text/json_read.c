@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "text/json.h"
+#include "text/json_scan.h"
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -68,9 +69,7 @@ static char peek(struct reader *r)
 
 static const char *plain_end(const char *p, const char *end, char quote)
 {
-    while (p < end && *p != quote && *p != '\\' && (unsigned char)*p >= 0x20)
-        p++;
-    return p;
+    return p + scan_plain(p, (size_t)(end - p), quote);
 }
 
 static bool starts_value(char c)

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/json.h"
+#include "text/json_scan.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -392,14 +393,6 @@ void json_value(struct json_writer *w, const struct value *v)
     }
 }
 
-static size_t plain_length(const char *text, size_t n)
-{
-    size_t i = 0;
-    while (i < n && (unsigned char)text[i] >= 0x20 && text[i] != '"' && text[i] != '\\')
-        i++;
-    return i;
-}
-
 static void add_escape(struct buf *out, char c)
 {
     static const char from[] = "\"\\\b\f\n\r\t";
@@ -417,7 +410,7 @@ bool json_quote(struct buf *out, const char *text, size_t n)
 {
     buf_add_char(out, '"');
     for (size_t i = 0; i < n;) {
-        size_t plain = plain_length(text + i, n - i);
+        size_t plain = scan_plain(text + i, n - i, '"');
         buf_add(out, text + i, plain);
         i += plain;
         if (i < n)

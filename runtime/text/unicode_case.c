@@ -107,6 +107,10 @@ size_t unicode_fold_code(uint32_t code, uint32_t folded[4])
 {
     utf8proc_int32_t to[4];
     utf8proc_ssize_t n = 0;
+    if (code < 0x80) {
+        folded[0] = code >= 'A' && code <= 'Z' ? code + 32 : code;
+        return 1;
+    }
     if (code != UTF8_INVALID)
         n = utf8proc_decompose_char((utf8proc_int32_t)code, to, 4, UTF8PROC_CASEFOLD,
                                     NULL);

@@ -568,6 +568,30 @@ static void rounding_is_exact(void)
     CHECK(isnan(json_round(NAN, 1)));
 }
 
+/* A text of n bytes whose byte `at` is c; it reads back as it is, or is refused. */
+static bool reads_back(size_t n, size_t at, char c)
+{
+    char text[32];
+    struct err e = { 0 };
+    memset(text, 'a', n);
+    text[at] = c;
+    struct value v = { .kind = VALUE_TEXT, .count = (uint32_t)n, .text = text };
+    const char *json = written(&v, JSON_LINE);
+    if ((unsigned char)c >= 0x80)
+        return strcmp(json, "(failed)") == 0;
+    value_doc_free(&doc);
+    const struct value *back = json_read(&doc, json, strlen(json), NULL, &e);
+    return back && back->count == n && memcmp(back->text, text, n) == 0;
+}
+
+static void every_byte_reads_back_at_every_place(void)
+{
+    for (size_t n = 1; n <= 26; n += 5)
+        for (size_t at = 0; at < n; at++)
+            for (int c = 0; c < 256; c++)
+                CHECK(reads_back(n, at, (char)c));
+}
+
 int main(void)
 {
     check_run("artefacts are written as the reference does",
@@ -611,6 +635,8 @@ int main(void)
     check_run("doubles have their shortest name", doubles_have_their_shortest_name);
     check_run("every double reads back", every_double_reads_back);
     check_run("rounding is exact", rounding_is_exact);
+    check_run("every byte reads back at every place",
+              every_byte_reads_back_at_every_place);
     value_doc_free(&doc);
     buf_free(&out);
     return check_end();

@@ -1,6 +1,7 @@
 --- Effects: answered by the journal when they are on file, by the world otherwise.
 local chat = require "skillopt.chat"
 local core = require "rt.task"
+local digest = require "rt.digest"
 local effect = require "skillopt.effect"
 local file = require "rt.file"
 local flow = require "rt.flow"
@@ -32,8 +33,8 @@ local function asker()
   end, function() return calls end
 end
 
-local function answer(effects, ask, digest)
-  return effect.perform(effects, digest or DIGEST, ask).text
+local function answer(effects, ask, id)
+  return effect.perform(effects, id or DIGEST, ask).text
 end
 
 --- The same test with the journal in memory and on disk.
@@ -152,7 +153,7 @@ both("message bodies are kept once", function(t, open)
   local effects, ask = effect.new { journal = j }, asker()
   local body = { key = ("b"):rep(64), bytes = "a body" }
   at("bodies", function()
-    for _ = 1, 3 do effect.perform(effects, DIGEST, ask, { body }) end
+    for _ = 1, 3 do effect.perform(effects, DIGEST, ask, function() return { body } end) end
   end)
   local n, count = j:next("body", 0), 0
   while n do n, count = j:next("body", n), count + 1 end
@@ -205,10 +206,11 @@ end)
 both("a fork has the message bodies of what it took", function(t, open)
   local parent <close> = open()
   local body = { key = ("b"):rep(64), bytes = "a body" }
-  at("body", effect.perform, effect.new { journal = parent }, DIGEST, (asker()), { body })
+  local function bodies() return { body } end
+  at("body", effect.perform, effect.new { journal = parent }, DIGEST, (asker()), bodies)
   local own <close> = open()
   at("body", effect.perform, effect.new { journal = own, parents = { parent } }, DIGEST, (asker()),
-    { body })
+    bodies)
   t.ok(own:find("body", "", body.key))
 end)
 
@@ -276,7 +278,7 @@ end)
 test("a secret in a message body is not stored", function(t)
   local j <close>, effects = with_secret(SECRET)
   at("secret", effect.perform, effects, DIGEST, (asker()),
-    { { key = "k", bytes = "use " .. SECRET } })
+    function() return { { key = "k", bytes = "use " .. SECRET } } end)
   t.equal(j:read(j:find("body", "", "k")), "use ***")
 end)
 
@@ -404,8 +406,12 @@ end
 
 local function id(changes) return (chat.identity(request(changes))) end
 
+local function bodies_of(r)
+  local _, ids = chat.identity(r)
+  return chat.bodies(r, ids)
+end
+
 test("a digest is that of the canonical logical request", function(t)
-  local digest = require "rt.digest"
   local message = digest.sha256 [[{"content":[{"text":"hello"}],"role":"user"}]]
   t.equal(id(), digest.sha256('{"kind":"chat","messages":["' .. message
     .. '"],"model":"m","params":{"max_tokens":10,"temperature":0.5},"provider":"p"}'))
@@ -434,11 +440,25 @@ test("a digest has images by their own digest, type and detail", function(t)
     return { messages = { { role = "user",
       content = json.array { { image = bytes, type = kind or "image/png", detail = "auto" } } } } }
   end
-  local _, bodies = chat.identity(request(image "\x89PNG\0\xff"))
+  local bodies = bodies_of(request(image "\x89PNG\0\xff"))
   t.ok(not bodies[1].bytes:find("PNG", 1, true))
   t.equal(id(image "one"), id(image "one"))
   t.ok(id(image "one") ~= id(image "two"))
   t.ok(id(image "one") ~= id(image("one", "image/jpeg")))
+end)
+
+test("bodies lie under the digests of their bytes, whichever message was before", function(t)
+  local function message(role, ...)
+    local parts = json.array {}
+    for i, text in ipairs { ... } do parts[i] = { text = text } end
+    return { role = role, content = parts }
+  end
+  for _, text in ipairs { "one", "one", "two", "one" } do
+    local bodies = bodies_of(request { messages = { message("system", text),
+      message("user", text), message("system", text, text), message("system") } })
+    for i, body in ipairs(bodies) do t.equal(body.key, digest.sha256(body.bytes), i) end
+    t.ok(bodies[1].bytes:find(text, 1, true))
+  end
 end)
 
 test("a call has one digest for every host, key and deadline", function(t)

@@ -2,6 +2,7 @@
 local test = require "skillopt.test"
 local file = require "rt.file"
 local journal = require "rt.journal"
+local json = require "rt.json"
 local task = require "skillopt.task"
 
 --- Path of a journal in a fresh folder, which goes when the variable is closed.
@@ -77,6 +78,21 @@ test("journal:next goes through the rows of a kind, journal:row gives all of one
   local row, err = j:row(4)
   t.equal(row, nil)
   t.equal(err.kind, "io")
+  assert(j:close())
+end)
+
+test("journal:decode gives the data as JSON, or says where it is none", function(t)
+  local j = assert(journal.open())
+  local text = '{"a":[1,2.5,"x\\u00e9"],"b":null,"c":{}}'
+  assert(j:store("effect", "s", "good", text))
+  assert(j:store("effect", "s", "long", json.canonical { text = ("reply "):rep(100) }))
+  assert(j:store("effect", "s", "bad", "{"))
+  t.equal(json.canonical(j:decode(1)), json.canonical(json.decode(text)))
+  t.equal(j:decode(2).text, ("reply "):rep(100))
+  local value, err = j:decode(3)
+  t.equal({ value, err.kind }, { nil, "parse" })
+  value, err = j:decode(4)
+  t.equal({ value, err.kind }, { nil, "io" })
   assert(j:close())
 end)
 

@@ -17,6 +17,19 @@ test("pairs walks a dense list in order", function(t)
   t:equal(keys { 7, 8, 9 }, { 1, 2, 3 })
 end)
 
+test("pairs has one order and is a snapshot for every size of table", function(t)
+  for _, n in ipairs { 1, 2, 23, 24, 25, 26, 200 } do
+    local list, expected, got = {}, {}, {}
+    for i = n, 1, -1 do list[("k%03d"):format(i)] = i end
+    for i = 1, n, 2 do expected[#expected + 1] = i end
+    for k, i in pairs(list) do
+      got[#got + 1] = i
+      list[k], list[("k%03d"):format(i + 1)], list["new" .. i] = nil, nil, i
+    end
+    t:equal(got, expected)
+  end
+end)
+
 test("pairs is a snapshot: removed keys are passed over, new ones not seen", function(t)
   local seen, list = {}, { a = 1, b = 2, c = 3 }
   for k in pairs(list) do

@@ -15,6 +15,15 @@ local function row_of(table_, name)
   return row
 end
 
+local NOTHING <const> = {}
+
+local function count(row, usage)
+  row.calls = row.calls + 1
+  row.prompt_tokens = row.prompt_tokens + (usage.prompt_tokens or 0)
+  row.completion_tokens = row.completion_tokens + (usage.completion_tokens or 0)
+  if usage.estimated then row.estimated = row.estimated + 1 end
+end
+
 local function copy(stages)
   local out = {}
   for name, row in pairs(stages) do
@@ -32,13 +41,8 @@ function M.attach(run)
   --- Count an answer the program received.
   function run.tally(role, stage, answer)
     calls = calls + 1
-    local usage = answer.usage or {}
-    for _, row in ipairs { row_of(stages, stage), row_of(roles, role .. "/" .. stage) } do
-      row.calls = row.calls + 1
-      row.prompt_tokens = row.prompt_tokens + (usage.prompt_tokens or 0)
-      row.completion_tokens = row.completion_tokens + (usage.completion_tokens or 0)
-      if usage.estimated then row.estimated = row.estimated + 1 end
-    end
+    count(row_of(stages, stage), answer.usage or NOTHING)
+    count(row_of(roles, role .. "/" .. stage), answer.usage or NOTHING)
   end
 
   function run.calls() return calls end

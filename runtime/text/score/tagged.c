@@ -10,21 +10,37 @@ struct tag {
     bool is_close;
 };
 
-/* Bytes of `name` at the start of the text, or 0. Case folding lets the long s
- * and the Kelvin sign stand for s and k, as the reference's pattern does. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Bytes of the character at the start of the text when it is `c` in any case, or 0.
+ * Case folding lets the long s and the Kelvin sign stand for s and k, as the
+ * reference's pattern does. */
+static size_t letter_length(struct span text, char c)
+{
+    uint32_t code;
+    uint32_t folded[4];
+    uint32_t wanted[4];
+    if (text.len == 0)
+        return 0;
+    if ((unsigned char)text.ptr[0] < 0x80)
+        return lower(text.ptr[0]) == lower(c);
+    size_t n = utf8_decode(text.ptr, text.len, &code);
+    unicode_fold_code((unsigned char)c, wanted);
+    return unicode_fold_code(code, folded) == 1 && folded[0] == wanted[0] ? n : 0;
+}
+
+/* Bytes of `name` at the start of the text, or 0. */
 static size_t name_length(struct span text, struct span name)
 {
     size_t i = 0;
     for (size_t j = 0; j < name.len; j++) {
-        uint32_t code;
-        uint32_t folded[4];
-        uint32_t wanted[4];
-        if (i == text.len)
+        size_t n = letter_length(span_from(text, i), name.ptr[j]);
+        if (n == 0)
             return 0;
-        i += utf8_decode(text.ptr + i, text.len - i, &code);
-        unicode_fold_code((unsigned char)name.ptr[j], wanted);
-        if (unicode_fold_code(code, folded) != 1 || folded[0] != wanted[0])
-            return 0;
+        i += n;
     }
     return i;
 }
