@@ -154,7 +154,7 @@ end)
 
 test("shipped configs hold nothing that a variable can give", function(t)
   for _, name in ipairs { "_base_/default.yaml", "searchqa/default.yaml",
-    "features/soft_gate.yaml" } do
+    "features/soft_gate.yaml", "features/paper_gated.yaml" } do
     local c = examine { file = CONFIGS .. "/" .. name }
     for _, row in ipairs(c:rows()) do
       if row.key.env and #row.key.env > 0 then
@@ -195,6 +195,44 @@ test("the shipped examples are right", function(t)
   t.equal(c.values.train.batch_size, 16)
   t.equal(c.values.policy.metric, "mixed")
   t.equal(c:policy "gate"({ score = 0.52 }, { score = 0.5 }), true)
+end)
+
+--- The published protocol. Slots that decide are named; what they take stands beside them.
+local PROTOCOL <const> = { ["train.num_epochs"] = 4, ["train.batch_size"] = 40,
+  ["train.accumulation"] = 1, ["train.seed"] = 42, ["gradient.minibatch_size"] = 8,
+  ["gradient.merge_batch_size"] = 8, ["gradient.failure_only"] = false,
+  ["optimizer.learning_rate"] = 4, ["optimizer.min_learning_rate"] = 2,
+  ["policy.rate"] = "cosine", ["policy.update"] = "patch", ["policy.gate"] = "strict",
+  ["policy.metric"] = "hard", ["policy.slow_update"] = "longitudinal",
+  ["optimizer.slow_update_samples"] = 20, ["optimizer.longitudinal_pair_policy"] = "mixed",
+  ["optimizer.slow_update_gate_with_selection"] = false, ["policy.meta_skill"] = "epoch",
+  ["policy.appendix"] = "none", ["evaluation.use_semantic_density"] = false,
+  ["evaluation.sel_env_num"] = 0, ["evaluation.test_env_num"] = 0,
+  ["evaluation.eval_test"] = true }
+
+test("the published protocol stands in one file", function(t)
+  local c = examine {}
+  for name, value in pairs(PROTOCOL) do
+    t.equal(c:get(name), value, name)
+    t.ok(c:origin(name):find("_base_/default.yaml:", 1, true), name .. " " .. c:origin(name))
+  end
+end)
+
+--- What a shipped file changes of the protocol, by key.
+local function changes(name)
+  local c, out = examine { file = CONFIGS .. "/features/" .. name }, {}
+  for key, value in pairs(PROTOCOL) do
+    if c:get(key) ~= value then out[key] = c:get(key) end
+  end
+  return out
+end
+
+test("a feature file changes what it is for, and says when to use it", function(t)
+  t.equal(changes "soft_gate.yaml", { ["policy.metric"] = "soft" })
+  t.equal(changes "paper_gated.yaml", { ["optimizer.slow_update_gate_with_selection"] = true })
+  for _, name in ipairs { "soft_gate.yaml", "paper_gated.yaml" } do
+    t.ok(test.read(CONFIGS .. "/features/" .. name):find "Use it %l+", name)
+  end
 end)
 
 --------------------------------------------------------------------------- refusals

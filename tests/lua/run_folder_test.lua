@@ -315,12 +315,46 @@ test("--new in a folder that holds a run is refused", function(t)
   t.equal({ r.ok, r.err.kind }, { false, "usage" })
 end)
 
-test("a folder of another program is not touched", function(t)
+--- A run folder as the reference leaves it after a step, at `folder`/theirs.
+local function reference_run(folder)
+  local files_of = { ["config.json"] = "{}", ["history.json"] = '[{"step": 1}]',
+    ["runtime_state.json"] = '{"last_completed_step": 1}', ["best_skill.md"] = "# Theirs\n",
+    ["skills/skill_v0000.md"] = "", ["skills/skill_v0001.md"] = "# Theirs\n" }
+  assert(file.mkdir(folder .. "/theirs/skills"))
+  for name, text in pairs(files_of) do support.write(folder .. "/theirs/" .. name, text) end
+end
+
+test("a folder of the reference is not continued; its best skill is offered", function(t)
   local folder = process.program()
-  assert(file.mkdir(folder .. "/here"))
-  support.write(folder .. "/here/history.json", "[]")
-  local r = drive(folder, { args = { "env.out_root=here" } })
-  t.equal({ r.ok, r.err.kind, (file.kind(folder .. "/here/journal.db")) }, { false, "io", "none" })
+  reference_run(folder)
+  for _, options in ipairs { { args = { "env.out_root=theirs" } }, { go = { resume = "theirs" } } } do
+    local r = drive(folder, options)
+    t.equal({ r.ok, r.err.kind, #r.asked }, { false, "io", 0 })
+    t.ok(r.err.message:find("holds a run of the reference (config.json, history.json", 1, true))
+    t.ok(r.err.hint:find("env.skill_init=theirs/best_skill.md", 1, true), r.err.hint)
+    t.equal((file.kind(folder .. "/theirs/journal.db")), "none")
+  end
+  local r = run(folder, { args = { "env.skill_init=theirs/best_skill.md" } })
+  t.equal(test.read(outputs(folder) .. "/0001/skills/skill_v0000.md"), "# Theirs\n")
+end)
+
+test("one file of the reference is enough, and without a best skill none is offered", function(t)
+  for _, name in ipairs { "config.json", "runtime_state.json", "summary.json" } do
+    local folder = process.program()
+    assert(file.mkdir(folder .. "/here"))
+    support.write(folder .. "/here/" .. name, "{}")
+    local r = drive(folder, { args = { "env.out_root=here" } })
+    t.equal({ r.ok, r.err.kind, r.err.hint }, { false, "io", "choose another folder" })
+  end
+end)
+
+test("a folder of ours whose journal is gone is told apart", function(t)
+  local folder = process.program()
+  local r = run(folder, { args = { "env.out_root=here" } })
+  t.equal(r.mode, "new")
+  assert(file.remove(folder .. "/here/journal.db"))
+  r = drive(folder, { args = { "env.out_root=here" } })
+  t.ok(r.err.message:find("is a run folder whose journal.db is gone", 1, true), r.err.message)
 end)
 
 test("--retry-failed is not ignored in a fixed folder", function(t)

@@ -136,6 +136,27 @@ local function refuse(path, hard)
     .. "starts the next folder by itself")
 end
 
+-- Files that the reference writes at the top of a run folder; ours has them and a journal.
+local REFERENCE <const> = { "config.json", "history.json", "runtime_state.json", "summary.json" }
+
+--- Refuse a folder that holds a run without a journal: one of the reference, whose steps
+--- nothing here can vouch for, or one of ours that lost its journal.
+local function refuse_foreign(path)
+  local found = {}
+  for _, name in ipairs(REFERENCE) do
+    if file.kind(path .. "/" .. name) == "file" then found[#found + 1] = name end
+  end
+  if #found == 0 then return end
+  local best = path .. "/best_skill.md"
+  local advice = file.kind(best) == "file"
+    and ("to go on from its best skill, start a new run with env.skill_init=%s and another "
+      .. "env.out_root, or none"):format(best) or "choose another folder"
+  local what = file.kind(path .. "/run.json") == "file"
+    and "is a run folder whose journal.db is gone: it cannot be continued"
+    or "holds a run of the reference (%s, and no journal.db): it cannot be continued"
+  fault("io", ("%s %s"):format(path, what:format(table.concat(found, ", "))), advice)
+end
+
 --- An explicit folder: only the same run goes on there; changed code is listed.
 local function explicit(path, opt)
   if opt.retry_failed then
@@ -147,9 +168,7 @@ local function explicit(path, opt)
       "choose another folder")
   end
   if not has_journal(path) then
-    if file.kind(path .. "/history.json") == "file" then
-      fault("io", path .. " holds a run of another program", "choose another folder")
-    end
+    refuse_foreign(path)
     return make_new(path, "new", opt)
   end
   local run = try_continue(path, opt)
@@ -206,6 +225,7 @@ end
 function M.open(opt)
   local fixed = opt.resume or opt.out_root
   if opt.resume and not has_journal(opt.resume) then
+    refuse_foreign(opt.resume)
     fault("io", string.format("%s holds no run (there is no journal.db)", opt.resume))
   end
   if fixed then return explicit(fixed, opt) end
