@@ -327,14 +327,15 @@ end
 test("a folder of the reference is not continued; its best skill is offered", function(t)
   local folder = process.program()
   reference_run(folder)
-  for _, options in ipairs { { args = { "env.out_root=theirs" } }, { go = { resume = "theirs" } } } do
+  local named, resumed = { args = { "env.out_root=theirs" } }, { go = { resume = "theirs" } }
+  for _, options in ipairs { named, resumed } do
     local r = drive(folder, options)
     t.equal({ r.ok, r.err.kind, #r.asked }, { false, "io", 0 })
     t.ok(r.err.message:find("holds a run of the reference (config.json, history.json", 1, true))
     t.ok(r.err.hint:find("env.skill_init=theirs/best_skill.md", 1, true), r.err.hint)
     t.equal((file.kind(folder .. "/theirs/journal.db")), "none")
   end
-  local r = run(folder, { args = { "env.skill_init=theirs/best_skill.md" } })
+  run(folder, { args = { "env.skill_init=theirs/best_skill.md" } })
   t.equal(test.read(outputs(folder) .. "/0001/skills/skill_v0000.md"), "# Theirs\n")
 end)
 
