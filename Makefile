@@ -5,6 +5,7 @@
 #   make deps          print the line that installs what is missing on a bare Debian
 #   make install       to PREFIX (/usr/local), below DESTDIR     make uninstall
 #   make deb           a package for `apt install ./skillopt_*.deb`
+#   make ckpt          train the skills in ckpt/ anew (equal byte for byte)
 #   make test          all tests, short forms (under 5 minutes)
 #   make test-long     the long forms (under 60 minutes)   make test-full  longer still
 #   make asan          the tests under ASan, UBSan and LSan
@@ -119,6 +120,12 @@ quickstart: need
 	$(Q)$(MAKE) --no-print-directory all
 	./skillopt run configs/houserules/experiment.lua
 
+# The shipped skills, each trained from nothing in a folder of its own.
+ckpt: all
+	@rm -rf build/ckpt
+	./skillopt run configs/houserules/experiment.lua --quiet env.out_root=build/ckpt/houserules
+	./skillopt lua ckpt/card.lua build/ckpt/houserules ckpt/houserules
+
 test: need
 	$(Q)$(MAKE) --no-print-directory check
 
@@ -196,5 +203,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all deps need quickstart test programs check test-long test-full install uninstall \
+.PHONY: all deps need quickstart ckpt test programs check test-long test-full install uninstall \
         deb generated asan fuzz fuzz-run lint bench clean

@@ -118,9 +118,11 @@ local function guide(ctx, state, skills, epoch, opt)
   return result, sides
 end
 
+--- The place for guidance; a skill that brings guidance along keeps it.
 local function placeholder(state)
-  state:replace(state.skill:with_region("slow_update", ""),
-    "slow_update_placeholder_epoch_01")
+  local skill = state.skill
+  if not skill.regions.slow_update then skill = skill:with_region("slow_update", "") end
+  state:replace(skill, "slow_update_placeholder_epoch_01")
   return { action = "inject_placeholder", epoch = 1 }
 end
 
