@@ -57,9 +57,11 @@ static int run(lua_State *L, int argc, char **argv)
  * the system at once, which would cost a page fault each time. */
 static void keep_memory(void)
 {
+#ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 16 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     mallopt(M_TOP_PAD, 4 << 20);
+#endif
 }
 
 int main(int argc, char **argv)

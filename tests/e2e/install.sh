@@ -112,7 +112,8 @@ cp "$folder/moved/bin/skillopt" "$folder/alone"
 verdict "a program without its tree says where it looked" $? "$(cat "$folder/alone.out")"
 
 # Completions: every command and the flags of one.
-commands=$("$folder/moved/bin/skillopt" help | sed -n 's/^  \([a-z_]*\) .*/\1/p')
+commands=$(cd "$folder/moved/share/skillopt/lua" && ls commands/*.lua envs/*/commands/*.lua |
+  sed 's/.*\///; s/\.lua$//')
 for shell in bash-completion/completions/skillopt zsh/site-functions/_skillopt; do
   for command in $commands; do
     grep -qE "[ (']$command[ ')]" "$folder/moved/share/$shell" || echo "$shell: $command"

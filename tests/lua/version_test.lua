@@ -32,3 +32,10 @@ test("a program is found in the folders of PATH, and only there", function(t)
   t.ok(version.find("sh"):find "/sh$")
   t.equal(version.find "no-such-program-anywhere", nil)
 end)
+
+test("README.md names each optional program", function(t)
+  local text = test.read "README.md"
+  for _, program in ipairs(version.PROGRAMS) do
+    t.ok(text:find("`" .. program.name .. "`", 1, true), program.name)
+  end
+end)
