@@ -18,8 +18,9 @@
 ---@class skillopt.Command
 ---@field name string
 ---@field summary string
+---@field text string? what the help says below the summary
 ---@field arguments string? positional arguments as the usage shows them
----@field max_arguments integer? the file included; default 0
+---@field max_arguments number? the file included; default 0
 ---@field configuration boolean? takes a file and every key of the schema
 ---@field flags skillopt.Flag[]
 

@@ -17,6 +17,9 @@ local SPLITS <const> = { name = "split", value = "NAME",
 local QUIET <const> = { name = "quiet", doc = "say only what went wrong" }
 local JSON <const> = { name = "json", doc = "write the result as JSON" }
 
+local RUNS <const> = "RUN is a run folder, outputs/NAME/latest, the name of an experiment, or "
+  .. "its file.\nFolders of the reference are read too."
+
 --- The commands that are declared here, by name.
 ---@type table<string, skillopt.Command>
 M.commands = {
@@ -49,7 +52,58 @@ M.commands = {
   check = {
     name = "check", summary = "check a configuration before anything is paid",
     arguments = "FILE [KEY=VALUE...]", max_arguments = 1, configuration = true,
-    flags = { QUIET, JSON },
+    text = "Reads the configuration, the items, the prompts and the policies, looks for the "
+      .. "logins,\nand says what would be run. Nobody is asked anything.",
+    flags = {
+      { name = "report", doc = "write a text to attach to a report: versions, configuration, "
+        .. "last events" },
+      QUIET, JSON,
+    },
+  },
+  show = {
+    name = "show", summary = "look at a run: its steps, one step, its skills",
+    arguments = "RUN [STEP]", max_arguments = 2, text = RUNS,
+    flags = {
+      { name = "skill", value = "N", doc = "the skill after step N, or initial, best, last" },
+      { name = "diff", value = "M", doc = "what changed from skill M to skill N" },
+      JSON,
+    },
+  },
+  diff = {
+    name = "diff", summary = "compare two runs: configuration, items won and lost, skills",
+    arguments = "RUN RUN", max_arguments = 2, text = RUNS, flags = { JSON },
+  },
+  list = {
+    name = "list", summary = "list environments, policies, back-ends, commands or runs",
+    arguments = "envs|policies|backends|commands|runs", max_arguments = 1,
+    flags = {
+      { name = "root", value = "DIR", doc = "where the runs are (outputs)" },
+      JSON,
+    },
+  },
+  new = {
+    name = "new", summary = "write a small working environment, experiment or policy",
+    arguments = "env|experiment|policy NAME", max_arguments = 2,
+    text = "Writes the folder NAME with files to change, among them smoke.yaml, which "
+      .. "`skillopt test NAME`\ntrains with the simulated model. Nothing is overwritten.",
+    flags = {
+      { name = "slot", value = "SLOT", doc = "policy: which slot (gate)" },
+      { name = "from", value = "CHOICE", doc = "policy: copy this shipped one" },
+    },
+  },
+  help = {
+    name = "help", summary = "list the commands, or explain one",
+    arguments = "[COMMAND|exit-codes]", max_arguments = 1, flags = {},
+  },
+  test = {
+    name = "test", summary = "run test files (*_test.lua) and small trainings (smoke.yaml)",
+    arguments = "PATH...", max_arguments = math.huge,
+    text = "Runs every file *_test.lua and trains every smoke.yaml below the paths, or the "
+      .. "files named.\nOne line a test: `ok - name`, `FAIL - name: why` or "
+      .. "`skip - name: why`.",
+    flags = {
+      { name = "only", value = "TEXT", doc = "only tests whose name has TEXT in it" },
+    },
   },
   config = {
     name = "config", summary = "show every value and where it was said",
@@ -300,6 +354,7 @@ function M.help(command)
   if type(command) == "string" then command = M.commands[command] end
   local lines = { string.format("usage: skillopt %s %s", command.name,
     command.arguments or ""), "", command.summary, "" }
+  if command.text then table.move({ command.text, "" }, 1, 2, #lines + 1, lines) end
   local flags = table.move(command.flags, 1, #command.flags, 1, {})
   if command.configuration then table.move(OWN, 1, #OWN, #flags + 1, flags) end
   for _, flag in ipairs(flags) do

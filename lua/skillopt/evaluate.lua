@@ -224,7 +224,8 @@ local function is_covered(eval, jobs, n_failed)
   return n_failed <= math.max(1, #jobs * FAILED_SHARE)
 end
 
---- The run cannot go on: say how many failed and the most frequent reason.
+--- The run cannot go on: say how many failed and the most frequent reason. When some were
+--- measured after all, it is too little to decide by.
 local function raise_uncovered(jobs, failed)
   local counts, first, most = {}, {}, nil
   for _, job in ipairs(failed) do
@@ -237,6 +238,7 @@ local function raise_uncovered(jobs, failed)
   end
   error({
     kind = most, weather = true, fatal = true, retry = AGAIN[most] or false,
+    too_little = #failed < #jobs or nil,
     message = string.format("%s: %d of %d items failed: %s", core.slot(), #failed, #jobs,
       tostring(first[most] or most)),
     hint = "nothing measured so far is lost: run the same command again when the cause is mended",

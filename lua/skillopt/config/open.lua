@@ -88,14 +88,20 @@ function M.configs()
   return loader.home .. "/configs"
 end
 
+local function absent(path)
+  return fault("there is no file %s", path)
+end
+
 --- Read a configuration file; it is one of the run's sources.
 local function read(path)
   local text, err = loader.read(path)
-  if text then loader.add_source(path, text) end
+  if text then loader.add_source(path, text)
+  elseif not loader.exists(path) then err = absent(path) end
   return text, err
 end
 
 local function experiment(path)
+  if not loader.exists(path) then error(absent(path), 0) end
   local value = loader.user_file(path)
   if type(value) == "table" then return value end
   error(fault("%s does not return skillopt.experiment{...}", path), 0)

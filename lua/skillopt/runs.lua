@@ -1,0 +1,125 @@
+--- Where runs are: a folder, `outputs/NAME/latest`, the name of an experiment, its file.
+local file = require "rt.file"
+local names = require "skillopt.names"
+local opening = require "skillopt.config.open"
+local run_of = require "skillopt.run"
+
+local M = {}
+
+--- Folder of the runs, below the working directory.
+M.ROOT = "outputs"
+
+-- One of these makes a folder that of a run.
+local MARKS <const> = { "journal.db", "history.json", "config.json", "runtime_state.json",
+  "summary.json", "eval_summary.json" }
+
+local function fault(kind, hint, form, ...)
+  return nil, { kind = kind, message = string.format(form, ...), hint = hint, retry = false }
+end
+
+--- Is this the folder of a run, of this program or the reference?
+---@param path string
+---@return boolean
+function M.is_run(path)
+  for _, name in ipairs(MARKS) do
+    if file.kind(path .. "/" .. name) == "file" then return true end
+  end
+  return file.kind(path .. "/steps") == "folder"
+end
+
+--- The path relative to the working directory when it lies below, links resolved.
+local function settled(path)
+  local absolute, here = file.absolute(path), file.absolute "."
+  if not absolute or not here then return path end
+  if absolute:sub(1, #here + 1) == here .. "/" then return absolute:sub(#here + 2) end
+  return absolute
+end
+
+--- Experiments that have runs.
+---@param root string?
+---@return string[]
+function M.experiments(root)
+  local found = {}
+  root = root or M.ROOT
+  for _, name in ipairs(file.list(root) or {}) do
+    if file.kind(root .. "/" .. name) == "folder" then found[#found + 1] = name end
+  end
+  return found
+end
+
+--- Folders of an experiment's runs, the oldest first.
+---@param root string
+---@param experiment string
+---@return string[]
+function M.folders(root, experiment)
+  local found = {}
+  local folder = root .. "/" .. experiment
+  if M.is_run(folder) then found[1] = folder end
+  for _, name in ipairs(file.list(folder) or {}) do
+    local path = folder .. "/" .. name
+    if name ~= "latest" and M.is_run(path) then found[#found + 1] = path end
+  end
+  return found
+end
+
+--- The newest run below a folder, or the folder itself.
+local function newest(folder)
+  if M.is_run(folder) then return settled(folder) end
+  local latest = folder .. "/latest"
+  if file.kind(latest) == "folder" and M.is_run(latest) then return settled(latest) end
+  local parent, name = folder:match "^(.-)/?([^/]+)/*$"
+  local all = M.folders(parent == "" and "." or parent, name)
+  return all[#all] and settled(all[#all])
+end
+
+--- Where the runs of an experiment's file are.
+local function folder_of(path)
+  local request = opening.request { file = path, assignments = {}, arguments = {}, options = {} }
+  local config, err = require("skillopt.config").examine(request)
+  if not config then return nil, err end
+  local out_root = config:get "env.out_root"
+  if out_root and out_root ~= "" then return out_root end
+  return M.ROOT .. "/" .. run_of.experiment_name(path, config:get "name")
+end
+
+local function by_file(path)
+  local folder, err = folder_of(path)
+  if not folder then return nil, err end
+  local found = newest(folder)
+  if found then return found end
+  return fault("usage", "`skillopt run " .. path .. "` makes one", "%s has no run in %s", path,
+    folder)
+end
+
+local function unknown(word)
+  local near = names.nearest(word, M.experiments())
+  return fault("usage", near and string.format("did you mean %s?", near)
+    or "`skillopt list runs` lists them", "there is no run '%s'", word)
+end
+
+--- The folder of the run that is meant.
+---@param word string a folder, the name of an experiment, or its file
+---@return string? path
+---@return skillopt.Err? err
+function M.find(word)
+  word = word:match "^(.-)/*$" ~= "" and word:match "^(.-)/*$" or word
+  local kind = file.kind(word)
+  if kind == "file" and word:find "%.lua$" or kind == "file" and word:find "%.ya?ml$" then
+    return by_file(word)
+  elseif kind == "folder" then
+    local found = newest(word)
+    if found then return found end
+    if not word:find "/" and newest(M.ROOT .. "/" .. word) then
+      return newest(M.ROOT .. "/" .. word)
+    end
+    return fault("io", "a run has journal.db, history.json or config.json", "%s holds no run", word)
+  end
+  if word:find "/" then
+    return fault("usage", "`skillopt list runs` lists those below outputs", "there is no %s", word)
+  end
+  local found = file.kind(M.ROOT .. "/" .. word) == "folder" and newest(M.ROOT .. "/" .. word)
+  if found then return found end
+  return unknown(word)
+end
+
+return M

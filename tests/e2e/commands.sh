@@ -1,0 +1,117 @@
+#!/bin/sh
+# commands.sh BUILD - help everywhere, the nearest name, looking at runs, and each exit code
+# of the table provoked (5 has no cause yet: a unit test of the table stands for it).
+set -u
+bin=$1/skillopt
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failures=0
+verdict() { # verdict CODE NAME DETAIL
+  if [ "$1" -eq 0 ]; then
+    echo "ok - $2"
+  else
+    echo "FAIL - $2: $3"
+    failures=1
+  fi
+}
+is() { # is GOT WANTED NAME
+  [ "$1" = "$2" ]
+  verdict $? "$3" "got $1, wanted $2: $(tail -n 3 "$tmp/err" 2>/dev/null)"
+}
+call() { # call ARGUMENTS...: code in $code, output in out and err
+  timeout 60 "$bin" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+  code=$?
+}
+has() { # has FILE TEXT NAME
+  grep -qF -- "$2" "$1"
+  verdict $? "$3" "'$2' is not in: $(tail -n 5 "$1")"
+}
+config=configs/houserules/default.yaml
+small="train.num_epochs=1 train.batch_size=4 evaluation.sel_env_num=4 evaluation.eval_test=false env.limit=4"
+
+wrong=
+for name in $("$bin" list commands | tail -n +2 | cut -d ' ' -f 1); do
+  for way in "$name -h" "$name --help" "help $name"; do
+    # shellcheck disable=SC2086
+    call $way
+    [ $code -eq 0 ] && grep -q '^usage: skillopt ' "$tmp/out" || wrong="$wrong '$way' ($code)"
+  done
+done
+[ -z "$wrong" ]
+verdict $? "every command has -h, --help and help COMMAND" "$wrong"
+call help exit-codes
+has "$tmp/out" "130  interrupted" "the exit codes can be asked for"
+call rnu
+is $code 2 "an unknown command ends with 2"
+has "$tmp/err" "did you mean \`skillopt run\`?" "an unknown command is told the nearest name"
+call run $config --num-epoch 3
+has "$tmp/err" "did you mean --num_epochs?" "an unknown flag is told the nearest name"
+call run $config train.num_epoch=3
+has "$tmp/err" "did you mean train.num_epochs?" "an unknown key is told the nearest name"
+is $code 2 "an unknown key ends with 2"
+call
+is $code 2 "no command at all ends with 2"
+call run nowhere.yaml
+is $code 2 "a configuration that is not there ends with 2"
+
+printf '{"id": "a", "question": "q"}\n{"id": "a", "question": "q"}\n{"id": "b", "question": "q"}\n' >"$tmp/twice.jsonl"
+call run $config env.split_mode=ratio env.data_path="$tmp/twice.jsonl" env.out_root="$tmp/data"
+is $code 3 "an id that stands twice ends with 3"
+
+OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:9/v1 call run $config $small model.backend=openai_compatible \
+  model.retries=0 env.out_root="$tmp/nobody"
+is $code 4 "nobody at the other end ends with 4"
+
+call run $config $small env.out_root="$tmp/run" --quiet
+is $code 0 "a run ends with 0"
+call run $config $small env.out_root="$tmp/run" train.seed=7
+is $code 6 "the folder of another run ends with 6"
+call show "$tmp/run"
+is $code 0 "a run is shown"
+has "$tmp/out" "ended, 1 of 1 steps" "the page of a run says how it stands"
+call show "$tmp/run" 1
+has "$tmp/out" "step 1, epoch 1" "a step is shown"
+call show "$tmp/run" 9
+is $code 2 "a step that is not there ends with 2"
+call show "$tmp/run" --skill last --diff initial
+is $code 0 "what changed in the skill is shown"
+call show "$tmp/run" --json
+"$bin" lua tests/e2e/commands/is_json.lua "$tmp/out" >/dev/null
+verdict $? "show --json writes JSON" "$(head -n 3 "$tmp/out")"
+cp -r "$tmp/run" "$tmp/other"
+call diff "$tmp/run" "$tmp/other"
+has "$tmp/out" "configuration: the same" "two equal runs differ in nothing"
+printf '{"step' >"$tmp/other/summary.json"
+call show "$tmp/other"
+is $code 6 "a damaged folder ends with 6"
+has "$tmp/out" "damaged: summary.json" "what is damaged is named"
+mkdir "$tmp/empty"
+call show "$tmp/empty"
+is $code 6 "a folder without a run ends with 6"
+call list runs --root "$tmp/none"
+is "$(cat "$tmp/out")" none "no runs are none"
+
+mkdir -p "$tmp/b/policies/metric"
+cp tests/e2e/commands/broken.lua "$tmp/b/"
+cp tests/e2e/commands/raises.lua "$tmp/b/policies/metric/"
+printf '_base_: %s/%s\nenv:\n  split_dir: data/houserules\n' "$(pwd)" $config >"$tmp/b/b.yaml"
+call run "$tmp/b/b.yaml" $small env.name=broken env.limit=0 evaluation.sel_env_num=0 \
+  env.out_root="$tmp/little"
+is $code 7 "too little measured ends with 7"
+has "$tmp/err" "items failed" "how many failed is said"
+call run "$tmp/b/b.yaml" $small policy.metric=raises env.out_root="$tmp/fault"
+is $code 70 "a fault in the code ends with 70"
+
+timeout 60 "$bin" run $config $small model.sim_latency_seconds=0.4 env.out_root="$tmp/busy" \
+  >"$tmp/busy.out" 2>&1 </dev/null &
+pid=$!
+until [ -s "$tmp/busy.out" ]; do kill -0 $pid 2>/dev/null || break; done
+call run $config $small model.sim_latency_seconds=0.4 env.out_root="$tmp/busy"
+is $code 6 "a folder in which somebody works ends with 6"
+call show "$tmp/busy"
+has "$tmp/out" ": running, " "a run that goes on can be looked at"
+run=$(ps -o pid= --ppid $pid | tr -d ' ')
+kill -INT "${run:-$pid}"
+wait $pid
+is $? 130 "an interrupt ends with 130"
+exit $failures

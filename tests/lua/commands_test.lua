@@ -1,0 +1,62 @@
+--- Finding commands, and what their ends are called.
+local cli = require "skillopt.cli"
+local commands = require "skillopt.commands"
+local exits = require "skillopt.exits"
+local file = require "rt.file"
+local loader = require "skillopt.loader"
+local test = require "skillopt.test"
+
+test("every kind of error has one exit code of the table", function(t)
+  local want = { usage = 2, config = 2, data = 3, auth = 4, network = 4, timeout = 4,
+    rate_limit = 4, server = 4, bad_request = 4, refused = 4, filtered = 4, too_long = 4,
+    parse = 4, truncated = 4, process = 4, sandbox = 4, budget = 5, io = 6, limit = 70, bug = 70,
+    cancelled = 130 }
+  for kind, code in pairs(want) do t.equal(exits.of { kind = kind }, code, kind) end
+  t.equal(exits.of { kind = "a kind from elsewhere" }, 70)
+end)
+
+test("too little measured has a code of its own, whatever the reason was", function(t)
+  t.equal(exits.of { kind = "network", too_little = true }, 7)
+end)
+
+test("the page names every code", function(t)
+  local page = exits.page()
+  for _, row in ipairs(exits.list) do
+    t.ok(page:find(string.format("%5d  %s", row.code, row.words), 1, true), row.words)
+  end
+end)
+
+test("docs/exit-codes.md says what the table says", function(t)
+  local text = test.read "docs/exit-codes.md"
+  for _, row in ipairs(exits.list) do
+    t.ok(text:find(string.format("| %d | %s", row.code, row.words), 1, true), row.words)
+  end
+end)
+
+test("every file of lua/commands is found, with a line about it", function(t)
+  local seen = {}
+  for _, name in ipairs(commands.names()) do
+    seen[name] = true
+    t.ok(#commands.summary(name) > 5, name)
+  end
+  for _, entry in ipairs(assert(file.list(loader.home .. "/lua/commands"))) do
+    t.ok(seen[entry:match "^(.*)%.lua$"], entry)
+  end
+end)
+
+test("a declaration has a command, and help of its own", function(t)
+  for name, command in pairs(cli.commands) do
+    t.equal(command.name, name)
+    local help = cli.help(name)
+    t.ok(help:find("usage: skillopt " .. name, 1, true), name)
+    for _, flag in ipairs(command.flags) do
+      t.ok(help:find("--" .. flag.name:gsub("_", "-"), 1, true), flag.name)
+    end
+  end
+end)
+
+test("an unknown command is told the nearest name", function(t)
+  t.equal(commands.unknown "shwo".hint, "did you mean `skillopt show`?")
+  t.equal(commands.unknown "xyzxyzxyz".hint, "`skillopt help` lists the commands")
+  t.equal(commands.load "../commands/run", nil)
+end)
