@@ -71,7 +71,8 @@ test("a document in the reference's form has its size and its region", function(
 end)
 
 test("it is measured as it is: the target gets every byte of it", function(t)
-  local result, asked, out = run { optimizer = { learning_rate = 0, min_learning_rate = 0 } }
+  local result, asked, out = run { optimizer = { learning_rate = 0, min_learning_rate = 0 },
+    evaluation = { no_skill = false } }
   t.equal(test.read(out .. "/skills/skill_v0000.md"), LONG)
   t.equal(test.read(out .. "/best_skill.md"), LONG)
   t.ok(#asked.target > 0)
