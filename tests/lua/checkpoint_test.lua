@@ -37,6 +37,7 @@ local function run(settings)
   support.write(folder .. "/skill.md", LONG)
   local experiment = { train = { num_epochs = 3, batch_size = 4 }, model = { backend = "sim" },
     optimizer = settings.optimizer or {}, policy = settings.policy or {},
+    evaluation = settings.evaluation or {},
     env = { name = "driven", split_mode = "split_dir", split_dir = folder .. "/data",
       skill_init = folder .. "/skill.md" } }
   experiment.optimizer.slow_update_samples = 4
