@@ -13,6 +13,7 @@
 ---@field choices string[]?
 ---@field words table<string, string>? other words for the choices
 ---@field integer boolean? the value is a whole number
+---@field many boolean? may be given more than once: its values are a list
 ---@field doc string
 
 ---@class skillopt.Command
@@ -98,6 +99,7 @@
 ---@field cwd string? the working directory, absolute: tells which file is a shipped one
 ---@field load (fun(slot: string, name: string): table?, skillopt.Err?)? definition of a
 ---       policy, or of an environment for the slot "env"; its `options` join the schema
+---@field roles string[]? the roles that are asked; default: both
 ---@field complete boolean? also ask for what a run cannot do without
 
 --- Who answers a role's calls.

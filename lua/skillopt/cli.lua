@@ -12,7 +12,7 @@ local M = {}
 local SPLITS <const> = { name = "split", value = "NAME",
   choices = { "train", "val", "test", "all" },
   words = { valid_seen = "val", selection = "val", valid_unseen = "test" },
-  doc = "items to evaluate: train, val, test or all (default)" }
+  doc = "items: train, val (valid_seen, selection), test (valid_unseen), all (default)" }
 
 local QUIET <const> = { name = "quiet", doc = "say only what went wrong" }
 local JSON <const> = { name = "json", doc = "write the result as JSON" }
@@ -36,10 +36,11 @@ M.commands = {
     },
   },
   eval = {
-    name = "eval", summary = "evaluate a skill", arguments = "FILE [KEY=VALUE...]",
-    max_arguments = 1, configuration = true,
+    name = "eval", summary = "evaluate skills, and compare them item by item",
+    arguments = "FILE|RUN --skill SKILL... [KEY=VALUE...]", max_arguments = 1, configuration = true,
     flags = {
-      { name = "skill", value = "FILE", doc = "skill to evaluate" },
+      { name = "skill", value = "SKILL", many = true,
+        doc = "a file, a run's folder (its best), initial, none; as often as you like" },
       SPLITS,
       { name = "new", doc = "start anew, in the next folder" },
       { name = "resume", value = "DIR", doc = "go on with the evaluation in DIR" },
@@ -187,11 +188,15 @@ end
 
 local function choose(flag, value)
   local word = flag.words and flag.words[value] or value
+  local known = table.move(flag.choices, 1, #flag.choices, 1, {})
   for _, choice in ipairs(flag.choices) do
     if choice == word then return word end
   end
-  return nil, usage("--%s: expected one of %s, got %q", flag.name,
-    table.concat(flag.choices, ", "), value)
+  for other in pairs(flag.words or {}) do known[#known + 1] = other end
+  local near = names.nearest(value, known)
+  return nil, usage("--%s: expected one of %s, got %q%s", flag.name,
+    table.concat(flag.choices, ", "), value,
+    near and string.format(" (did you mean %s?)", near) or "")
 end
 
 local function typed(flag, value)
@@ -244,9 +249,12 @@ local function take_own(command, out, flag, args, i, written, given)
     out.file = value
     return after
   end
-  local err
-  out.options[flag.name], err = typed(flag, value)
-  return not err and after, err
+  local one, err = typed(flag, value)
+  if err then return nil, err end
+  local list = flag.many and (out.options[flag.name] or {})
+  if list then list[#list + 1] = one end
+  out.options[flag.name] = list or one
+  return after
 end
 
 --- One flag; the index behind it.

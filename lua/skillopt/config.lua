@@ -114,7 +114,7 @@ function M.examine(request)
   local keys = with_options(state, request, first.winners)
   state.winners["env.name"] = first.winners["env.name"]
   read_layers(state, keys)
-  state.roles = roles.resolve(state)
+  state.roles = roles.resolve(state, request.roles)
   settle_doubts(state)
   checks.run(state, request.complete)
   return resolved.new(state, keys)

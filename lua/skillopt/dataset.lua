@@ -329,10 +329,13 @@ end
 ---@field options table? of the environment
 ---@field fix_ids boolean? make ids from the content where they are missing
 ---@field least integer? items the selection set must have, default 2
+---@field needs_test boolean? must there be test items, default true
+---@field needs table<string, boolean>? the splits that must have items; default: all
 
 local function check_sizes(splits, opt, problems)
   for _, split in ipairs(M.SPLITS) do
-    if #splits[split] == 0 and (split ~= "test" or opt.needs_test ~= false) then
+    local is_needed = not opt.needs or opt.needs[split]
+    if is_needed and #splits[split] == 0 and (split ~= "test" or opt.needs_test ~= false) then
       note(problems, "%s is empty%s", split, split == "val"
         and " (nothing to gate on; test items are never borrowed)" or "")
     end

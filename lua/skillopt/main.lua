@@ -1,7 +1,6 @@
 --- The program: find the command, run it, turn what it raises into an exit code.
 local commands = require "skillopt.commands"
 local exits = require "skillopt.exits"
-local loader = require "skillopt.loader"
 local stdout = require "rt.stdout"
 local visible = require "skillopt.visible"
 
@@ -24,9 +23,8 @@ local function find(name)
 end
 
 --- What is left of a command that was interrupted.
-local AFTER_INTERRUPT <const> = {
-  run = "what was answered is on file: the same command goes on from there",
-}
+local GOES_ON <const> = "what was answered is on file: the same command goes on from there"
+local AFTER_INTERRUPT <const> = { run = GOES_ON, eval = GOES_ON }
 
 --- An error that ends a whole command as cancelled is an interrupt.
 local function interrupted(err, name)

@@ -65,7 +65,7 @@ end
 
 local function open_policies(run)
   run.policies = {}
-  for _, slot in ipairs(SLOTS) do
+  for _, slot in ipairs(run.program.slots) do
     local chosen, options = run.config:policy(slot)
     if chosen == nil and not OPTIONAL[slot] then
       fault("config", string.format("policy.%s is off, and a run needs it", slot))
@@ -78,7 +78,6 @@ local function open_policies(run)
       words = run.config:get "evaluation.leading_words" })
   end
   run.metric = run.policies.metric
-  run.rate_mode = run.policies.rate.control or "fixed"
 end
 
 --- Is a candidate that cannot win any more measured to its end?
@@ -101,7 +100,11 @@ local function policy_prompts(run, policy)
   return folders
 end
 
-local function load_data(run)
+--- Read the items; those of the splits that the program needs must be there.
+---@param run table
+---@param needs table<string, boolean>? default: what training needs
+---@return table<string, table[]>
+function M.load_data(run, needs)
   local get = function(name) return run.config:get("env." .. name) end
   local raw, err = dataset.load {
     split_mode = get "split_mode", split_dir = place.of(run.config, "env.split_dir"),
@@ -113,19 +116,26 @@ local function load_data(run)
   local env = run.env
   local data, check_err = dataset.check(raw, {
     required = env.required or { "question" }, items = env.items, check = env.check,
-    options = run.env_opt, fix_ids = get "fix_ids", least = run.config:get "evaluation.min_items",
-    needs_test = run.config:get "evaluation.eval_test",
+    options = run.env_opt, fix_ids = get "fix_ids",
+    least = needs and 1 or run.config:get "evaluation.min_items",
+    needs_test = run.config:get "evaluation.eval_test" or needs ~= nil, needs = needs,
   })
   if not data then error(check_err, 0) end
-  local size = run.config:get "train.train_size" or 0
-  if size > 0 and size ~= #data.train then
-    fault("config", string.format("train.train_size is %d but the train split has %d items", size,
-      #data.train), "0 takes what the split has")
-  end
-  run.data = data
+  return data
 end
 
-local function initial_skill(run)
+local function check_train_size(run)
+  local size = run.config:get "train.train_size" or 0
+  if size > 0 and size ~= #run.data.train then
+    fault("config", string.format("train.train_size is %d but the train split has %d items", size,
+      #run.data.train), "0 takes what the split has")
+  end
+end
+
+--- The skill that training starts from.
+---@param run table
+---@return string
+function M.initial_skill(run)
   local path = place.of(run.config, "env.skill_init")
   if path == "none" then return "" end
   local given = path and path ~= ""
@@ -156,34 +166,39 @@ local function data_digests(data)
 end
 
 --- The endpoint of a role, opened when it is first asked: a replay asks none.
-local function open_endpoint(run, role, shared)
+local function open_endpoint(run, role, model, shared)
   local spec = run.config.roles[role]
   local settings = {}
   for k, v in pairs(spec.settings) do settings[k] = v end
   settings.api_key = spec.key and run.config:secret(spec.key) or nil
   settings.max_tokens = role == "target" and run.config:get "env.max_completion_tokens" or 16384
   return require("skillopt.endpoint").new {
-    role = role, backend = backend_of.load(spec.backend), model = spec.model, settings = settings,
+    role = role, backend = backend_of.load(spec.backend), model = model, settings = settings,
     log = run.log, shared = shared, has_answers = run.journal:next("effect", 0) ~= nil,
     spending = run.spending,
   }
 end
 
---- Models of the two roles that cost something.
+--- Models of the roles that cost something; an evaluation has several targets.
 local function paid_models(run)
   local out = {}
   for _, role in ipairs { "target", "optimizer" } do
     local spec = run.config.roles[role]
-    if not backend_of.load(spec.backend).is_free then out[#out + 1] = spec.model end
+    if spec and not backend_of.load(spec.backend).is_free then
+      for name in (spec.model .. ","):gmatch "([^,]*)," do out[#out + 1] = name end
+    end
   end
   return out
 end
 
 local function make_endpoints(run)
   local shared, opened = {}, {}
-  function run.endpoint(role)
-    opened[role] = opened[role] or open_endpoint(run, role, shared)
-    return opened[role]
+  --- The endpoint of a role; of another model than the configured one when it is named.
+  function run.endpoint(role, model)
+    model = model or run.config.roles[role].model
+    local name = role .. "\n" .. model
+    opened[name] = opened[name] or open_endpoint(run, role, model, shared)
+    return opened[name]
   end
 end
 
@@ -324,12 +339,28 @@ local function check_prompts(run)
   end
 end
 
+--- What a run does. Training is the program below; others are given to `prepare`.
+---@class skillopt.Program
+---@field slots string[] policies that are opened
+---@field load fun(run: table, stored: table?) reads or takes over `run.data` and the skills
+---@field identity fun(run: table): table its parts of the identity: config, skill, kind, asked
+---@field skills fun(run: table): string[] texts to keep in the journal
+---@field root fun(run: table): string folder of the numbered folders
+---@field out_root fun(run: table): string? a folder that was named
+---@field announce fun(run: table, opened: table): {event: string, data: table, open: table?, notes: string[]?} what
+---       is to come, more fields for the line about the folder, more notes
+---@field perform fun(run: table) does it; `run.result` is what came of it
+---@field calls fun(run: table): integer model calls about to come
+
+local TRAINING
+
 --- Read everything that decides what the run is; nothing is written or sent.
----@param options {config: skillopt.Config, file: string, folders: string[], load: function, stored: {data: table, skill: string}?}
+---@param options {config: skillopt.Config, file: string, folders: string[], load: function, stored: {data: table, skill: string}?, program: skillopt.Program?}
 ---@return table run
 function M.prepare(options)
   local run = { config = options.config, file = options.file, folders = options.folders,
-    load = options.load, version = "skillopt-" .. loader.version }
+    load = options.load, version = "skillopt-" .. loader.version,
+    program = options.program or TRAINING }
   run.seed = run.config:get "train.seed"
   run.library_prompts = loader.home .. "/lua/skillopt"
   run.predictions = run.config:get "evaluation.predictions" or "all"
@@ -339,37 +370,34 @@ function M.prepare(options)
   run.item_timeout_s = item_timeout ~= "none" and item_timeout or nil
   open_env(run)
   open_policies(run)
-  check_early_stop(run)
-  if options.stored then
-    run.data, run.initial_skill = options.stored.data, options.stored.skill
-  else
-    load_data(run)
-    run.initial_skill = initial_skill(run)
-  end
+  run.program.load(run, options.stored)
   check_prompts(run)
   run.policy_prompts = function(policy) return policy_prompts(run, policy) end
   run.source_list = identity.sources(run.folders[1])
   run.flat_config = run.config:flat()
   local digests
   digests, run.item_ids = data_digests(run.data)
-  run.identity = identity.of {
-    config = run.config:identity(), data = digests, skill = run.initial_skill,
-    sources = run.source_list, version = loader.version,
-  }
+  local parts = run.program.identity(run)
+  parts.data, parts.sources, parts.version = digests, run.source_list, loader.version
+  run.identity = identity.of(parts)
   return run
 end
 
 --- Values that a replay can be given as text; functions and lists come from the sources.
+--- And the names of those that the surroundings gave.
 local function plain_values(config)
-  local out = json.object {}
+  local out, world = json.object {}, json.array {}
   for _, row in ipairs(config:rows()) do
     local kind = type(row.value)
     local is_plain = kind == "string" or kind == "number" or kind == "boolean"
     if is_plain and row.key.type ~= "secret" then
       out[row.name] = kind == "number" and json.format_number(row.value) or tostring(row.value)
+      if row.origin:find "^environment " or row.origin:find "^%.env " then
+        world[#world + 1] = row.name
+      end
     end
   end
-  return out
+  return out, world
 end
 
 --- Queue a row or raise.
@@ -388,9 +416,12 @@ local function store_inputs(run)
     put_new(j, "source", source.name, source.digest, source.text)
   end
   put(j, "open", "", "identity", json.canonical(run.identity))
-  put(j, "open", "", "invocation",
-    json.canonical { file = run.file, values = plain_values(run.config) })
-  put_new(j, "source", "", "skill:" .. digest.sha256(run.initial_skill), run.initial_skill)
+  local values, world = plain_values(run.config)
+  put(j, "open", "", "invocation", json.canonical { file = run.file, values = values,
+    world = world, asked = run.program.asked })
+  for _, text in ipairs(run.program.skills(run)) do
+    put_new(j, "source", "", "skill:" .. digest.sha256(text), text)
+  end
   local splits = {}
   for _, split in ipairs(dataset.SPLITS) do
     splits[split] = json.array(run.item_ids[split])
@@ -438,7 +469,12 @@ function M.attach(run, opt)
   sandbox.set_seed(run.seed)
 end
 
-local function count_rows(j, kind, key)
+--- Rows of a kind, and of one key where that is given.
+---@param j rt.Journal
+---@param kind string
+---@param key string?
+---@return integer
+function M.count_rows(j, kind, key)
   local n, count = j:next(kind, 0), 0
   while n do
     if not key or j:row(n).key == key then count = count + 1 end
@@ -459,24 +495,24 @@ end
 
 --- Answers that this start may use.
 local function answers_on_file(opened)
-  local n = count_rows(opened.journal, "effect")
+  local n = M.count_rows(opened.journal, "effect")
   for _, parent in ipairs(opened.parents or {}) do
-    n = math.max(n, count_rows(parent.journal, "effect"))
+    n = math.max(n, M.count_rows(parent.journal, "effect"))
   end
   return n
 end
 
+--- Say which folder it is, what was changed, who is asked.
 local function announce(run, opened, opt)
   say_loss(run)
-  local steps, ahead = forecast.steps(run), forecast.of(run)
+  local plan = run.program.announce(run, opened)
   local parent = opened.mode == "fork" and opened.parents[1] or nil
-  run.say("open", {
-    path = run.path, mode = opened.mode, steps = steps,
-    step = count_rows(run.journal, "decision", "step_record") + 1,
+  local open = { path = run.path, mode = opened.mode,
     ended = run.journal:find("value", "", "end") ~= nil,
     parent = parent and parent.path:match "[^/]*$",
-    calls = count_rows((parent or opened).journal, "effect"),
-  })
+    calls = M.count_rows((parent or opened).journal, "effect") }
+  for name, value in pairs(plan.open or {}) do open[name] = value end
+  run.say("open", open)
   if parent and opt.retry_failed then
     local items, evaluations = forecast.failed(parent.journal)
     run.say("retry", { items = items, evaluations = evaluations })
@@ -489,17 +525,18 @@ local function announce(run, opened, opt)
     run.say("note", { message = "changed: " .. words })
   end
   for _, words in ipairs(run.config.notes) do run.say("note", { message = words }) end
+  for _, words in ipairs(plan.notes or {}) do run.say("note", { message = words }) end
   for _, role in ipairs { "target", "optimizer" } do
     local spec = run.config.roles[role]
-    run.say("model", { role = role, backend = spec.backend, model = spec.model,
-      base_url = spec.settings.base_url })
+    if spec then
+      run.say("model", { role = role, backend = spec.backend, model = spec.model,
+        base_url = spec.settings.base_url })
+    end
   end
   if run.spending.is_capped then
     run.say("note", { message = "spent so far: " .. run.spending:words() })
   end
-  run.say("plan", { train = #run.data.train, val = #run.data.val, test = #run.data.test,
-    epochs = run.config:get "train.num_epochs", steps = steps, rollouts = ahead.rollouts,
-    optimizer_calls = ahead.optimizer_calls })
+  run.say(plan.event, plan.data)
 end
 
 --- What user code read from outside, in an order that does not tell who read first.
@@ -542,18 +579,13 @@ local function start_clock(run)
   if n then core.set_time(json.decode(assert(j:read(n))).time) end
 end
 
---- The loop, in the place it works at; then the end is put on file.
+--- Do what the run is for; then the end is put on file.
 ---@async
 ---@param run table attached
 ---@return table result
 function M.train(run)
-  local loop = run.policies.loop
   start_clock(run)
-  task.set_place { kind = "policy", run = run, role = "optimizer", stage = "optimizer",
-    opt = loop.opt, skill = run.initial_skill, prompt_folders = policy_prompts(run, loop) }
-  watch.on()
-  loop.run(run.ctx, loop.opt)
-  watch.off()
+  run.program.perform(run)
   run.close_events()
   if not run.is_replay and not run.journal:find("value", "", "end") then
     local ok, err = run.journal:store("value", "", "end", json.canonical { ended = true })
@@ -562,17 +594,77 @@ function M.train(run)
   return run.result
 end
 
+-------------------------------------------------------------------------- training
+
+local function load_training(run, stored)
+  if run.config.roles.target.model:find(",", 1, true) then
+    fault("config", "model.target names several models: " .. run.config.roles.target.model,
+      "training asks one; `skillopt eval` takes several")
+  end
+  run.rate_mode = run.policies.rate.control or "fixed"
+  check_early_stop(run)
+  run.data = stored and stored.data or M.load_data(run)
+  run.initial_skill = stored and stored.skill or M.initial_skill(run)
+  if not stored then check_train_size(run) end
+end
+
+local function training_folder(run)
+  local path = run.config:get "env.out_root"
+  return path ~= "" and path or nil
+end
+
+local function announce_training(run)
+  local steps, ahead = forecast.steps(run), forecast.of(run)
+  return {
+    open = { steps = steps, step = M.count_rows(run.journal, "decision", "step_record") + 1 },
+    event = "plan",
+    data = { train = #run.data.train, val = #run.data.val, test = #run.data.test,
+      epochs = run.config:get "train.num_epochs", steps = steps, rollouts = ahead.rollouts,
+      optimizer_calls = ahead.optimizer_calls },
+  }
+end
+
+--- The loop, in the place it works at.
+---@async
+local function perform_training(run)
+  local loop = run.policies.loop
+  task.set_place { kind = "policy", run = run, role = "optimizer", stage = "optimizer",
+    opt = loop.opt, skill = run.initial_skill, prompt_folders = policy_prompts(run, loop) }
+  watch.on()
+  loop.run(run.ctx, loop.opt)
+  watch.off()
+end
+
+TRAINING = {
+  slots = SLOTS,
+  load = load_training,
+  identity = function(run)
+    return { config = run.config:identity(), skill = run.initial_skill }
+  end,
+  skills = function(run) return { run.initial_skill } end,
+  root = function(run)
+    return "outputs/" .. M.experiment_name(run.file, run.config:get "name")
+  end,
+  out_root = training_folder,
+  announce = announce_training,
+  perform = perform_training,
+  forecast = forecast.of,
+}
+
+--------------------------------------------------------------------------- going
+
 --- Open the folder, go, close. What the caller asked for in `opt` is that of the command.
 ---@async
 ---@param run table prepared
 ---@param opt {new: boolean?, resume: string?, retry_failed: boolean?, accept_loss: boolean?, quiet: boolean?, json: boolean?, approve: fun(run: table, on_file: integer)?}
 ---@return table result
 function M.go(run, opt)
-  local root = "outputs/" .. M.experiment_name(run.file, run.config:get "name")
-  local out_root = run.config:get "env.out_root"
+  local program = run.program
+  local root, out_root = program.root(run), program.out_root(run)
   local opened = folder_of.open {
-    root = root, out_root = out_root ~= "" and out_root or nil, resume = opt.resume, new = opt.new,
+    root = root, out_root = out_root, resume = opt.resume, new = opt.new,
     retry_failed = opt.retry_failed, accept_loss = opt.accept_loss, identity = run.identity,
+    returns = run.identity.kind ~= nil,
   }
   local parents = {}
   for i, parent in ipairs(opened.parents or {}) do parents[i] = parent.journal end

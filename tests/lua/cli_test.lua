@@ -120,7 +120,16 @@ test("a split has one name here, and an unknown one is refused", function(t)
   t.equal(split "valid_unseen", "test")
   t.equal(split "all", "all")
   t.equal(fault("eval", { "--split", "tets" }),
-    'usage: --split: expected one of train, val, test, all, got "tets"')
+    'usage: --split: expected one of train, val, test, all, got "tets" '
+      .. "(did you mean test?)")
+  t.equal(fault("eval", { "--split", "valid_sen" }),
+    'usage: --split: expected one of train, val, test, all, got "valid_sen" '
+      .. "(did you mean valid_seen?)")
+end)
+
+test("a flag that may be given more than once is a list", function(t)
+  t.equal(cli.parse("eval", { "x.yaml", "--skill", "a.md", "--skill=none" }).options.skill,
+    { "a.md", "none" })
 end)
 
 test("the seed of a shuffle is a whole number", function(t)

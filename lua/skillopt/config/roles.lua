@@ -237,12 +237,13 @@ end
 
 --- Roles by name.
 ---@param state table winners, layers, getters, fault, note and set of the resolver
+---@param wanted string[]? the roles that are asked; default: both
 ---@return table<string, skillopt.Role>
-function M.resolve(state)
+function M.resolve(state, wanted)
   local label = canonical(state.winners["model.backend"], "model.backend", state.fault)
   if label then state.set("model.backend", label) end
   local roles = {}
-  for _, role in ipairs(ROLES) do roles[role] = resolve(state, role, label) end
+  for _, role in ipairs(wanted or ROLES) do roles[role] = resolve(state, role, label) end
   return roles
 end
 

@@ -216,11 +216,28 @@ local function newest_run(opt)
   return try_continue(path_of(opt.root, newest - 1), opt), newest - 1
 end
 
---- Choose and open. The result has path, lock, journal, mode ("new", "continue", "fork"),
---- notes (what the user should hear), and parents (the nearest first), hard, soft where
---- they apply.
+--- The newest folder before the newest of all that holds a run of this identity; folders
+--- that somebody works in are passed over.
+local function earlier(root, newest, opt)
+  for n = newest - 1, 1, -1 do
+    local path = path_of(root, n)
+    local held = has_journal(path) and lock.acquire(path .. "/run.lock", { shared = true })
+    local j = held and journal.open(path .. "/journal.db", { read_only = true })
+    local known = j and identity_in(j)
+    local hard, soft = { "unknown" }, {}
+    if known then hard, soft = identity.differences(known, opt.identity) end
+    if j then j:close() end
+    if held then held:release() end
+    if #hard + #soft == 0 then return path end
+  end
+end
+
+--- Choose and open. With `returns` an earlier run of the same identity is gone on with when
+--- the newest is another one. The result has path, lock, journal, mode ("new", "continue",
+--- "fork"), notes (what the user should hear), and parents (the nearest first), hard, soft
+--- where they apply.
 ---@async
----@param opt {root: string, out_root: string?, resume: string?, new: boolean?, retry_failed: boolean?, accept_loss: boolean?, identity: table}
+---@param opt {root: string, out_root: string?, resume: string?, new: boolean?, retry_failed: boolean?, accept_loss: boolean?, returns: boolean?, identity: table}
 ---@return table
 function M.open(opt)
   local fixed = opt.resume or opt.out_root
@@ -235,6 +252,8 @@ function M.open(opt)
   if same and (not opt.retry_failed or is_open_retry(run.journal)) then return continued(run) end
   local hard, soft = run.hard, run.soft
   give_back(run)
+  local known = opt.returns and not opt.retry_failed and earlier(opt.root, newest, opt)
+  if known then return continued(try_continue(known, opt)) end
   run = fork_of(opt.root, newest, opt)
   run.hard, run.soft = hard, soft
   return run

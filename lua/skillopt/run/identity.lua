@@ -49,15 +49,19 @@ function M.sources(folder)
   return list
 end
 
---- The identity as a table.
----@param parts {config: table, data: table, skill: string, sources: table[], version: string}
+--- The identity as a table. Training has no `kind`; what else is done says what it is, and
+--- in `asked` what it was asked for.
+---@param parts {config: table, data: table, skill: string?, sources: table[], version: string, kind: string?, asked: table?}
 ---@return table
 function M.of(parts)
   local sources = json.object {}
   for _, source in ipairs(parts.sources) do sources[source.name] = source.digest end
-  return { config = parts.config, data = parts.data, skill = digest.sha256(parts.skill),
-    sources = sources, version = parts.version }
+  return { config = parts.config, data = parts.data,
+    skill = parts.skill and digest.sha256(parts.skill), sources = sources,
+    version = parts.version, kind = parts.kind, asked = parts.asked }
 end
+
+local KINDS <const> = { training = "a training run", evaluation = "an evaluation" }
 
 local function show(value)
   if value == nil then return "(nothing)" end
@@ -83,6 +87,13 @@ end
 ---@return string[] soft
 function M.differences(old, new)
   local hard, soft = {}, {}
+  if old.kind ~= new.kind then
+    return { string.format("it holds %s, and this is %s", KINDS[old.kind or "training"],
+      KINDS[new.kind or "training"]) }, soft
+  end
+  compare(old.asked or {}, new.asked or {}, function(k, a, b)
+    hard[#hard + 1] = string.format("%s: %s -> %s", k, show(a), show(b))
+  end)
   compare(old.config, new.config, function(k, a, b)
     hard[#hard + 1] = string.format("%s: %s -> %s", k, show(a), show(b))
   end)

@@ -25,6 +25,7 @@ local LINES = {
         and string.format("fork of %s: of its %d answers those to the same questions are taken",
           d.parent, d.calls)
       or d.mode == "continue" and d.ended and "this run has ended; showing it again"
+      or d.mode == "continue" and not d.step and string.format("continuing, %d answers on file", d.calls)
       or d.mode == "continue" and string.format("continuing at step %d of %d, %d answers on file",
           d.step, d.steps, d.calls)
       or "new run"
@@ -43,6 +44,10 @@ local LINES = {
     return string.format("%d train, %d selection, %d test items; %d epochs, %d steps; in all "
       .. "about %d rollouts and %d calls of the optimizer, or less", d.train, d.val, d.test,
       d.epochs, d.steps, d.rollouts, d.optimizer_calls)
+  end,
+  eval_plan = function(d)
+    return string.format("%d skill%s, %d model%s; items: %s; %d rollouts", d.skills,
+      d.skills == 1 and "" or "s", d.models, d.models == 1 and "" or "s", d.items, d.rollouts)
   end,
   epoch = function(d) return string.format("[EPOCH %d/%d]", d.epoch, d.epochs) end,
   step = function(d, run)
