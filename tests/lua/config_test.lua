@@ -329,6 +329,26 @@ test("what this version does not have is refused with words", function(t)
   end
 end)
 
+test("a run refuses settings of a back-end that nobody asks", function(t)
+  local c = examine { args = { "azure_openai_endpoint=https://x/" }, complete = true }
+  has(t, problems(c), "model.azure_openai_endpoint: this version has no openai_chat, only")
+  c = examine { args = { "qwen_chat_base_url=http://127.0.0.1:1/v1" }, complete = true }
+  has(t, table.concat(c.notes, "\n"),
+    "model.qwen_chat_base_url has no effect: qwen_chat is not asked")
+  c = examine { args = { "qwen_chat_base_url=http://127.0.0.1:1/v1", "model.backend=qwen_chat" },
+    complete = true }
+  t.ok(not table.concat(c.notes, "\n"):find("has no effect", 1, true))
+end)
+
+test("only the roles that are asked have to be there", function(t)
+  local asked = request { args = { "model.optimizer_backend=openai_chat",
+    "model.target_backend=sim" } }
+  t.equal(#config.examine(asked).problems, 1)
+  asked.roles = { "target" }
+  local c = config.examine(asked)
+  t.equal({ #c.problems, c.roles.target.backend, c.roles.optimizer }, { 0, "sim" })
+end)
+
 test("the words of the reference name the policies of rate and update", function(t)
   for argument, policy in pairs {
     ["lr_control_mode=auto"] = "rate autonomous", ["lr_control_mode=optimizer"] = "rate autonomous",

@@ -1,5 +1,9 @@
 --- What single values cannot show: settings that do not go together, and, before a run,
 --- what is missing.
+local backends = require "skillopt.schema.backends"
+local schema = require "skillopt.schema"
+local layers = require "skillopt.config.layers"
+
 local M = {}
 
 local DECREASING <const> = { linear = true, cosine = true }
@@ -33,6 +37,31 @@ local function check_data(state)
   state.fault(mode.origin, "env.split_mode = %s needs %s%s", mode.value, needs, hint)
 end
 
+local function is_asked(state, backend)
+  for _, role in pairs(state.roles) do
+    if role.backend == backend then return true end
+  end
+  return false
+end
+
+--- Settings on the command line of a back-end that nobody asks: whoever gives them means
+--- to ask it.
+local function check_idle(state)
+  for name, winner in pairs(state.winners) do
+    local key = schema.find(schema.core, name)
+    local backend = winner.rank == layers.RANK["command line"] and key and key.backend
+    if backend and not is_asked(state, backend) then
+      if backends.by_name[backend].usable then
+        state.note(winner.origin, "%s has no effect: %s is not asked (model.backend)", name,
+          backend)
+      else
+        state.fault(winner.origin, "%s: this version has no %s, only %s (model.backend)", name,
+          backend, table.concat(backends.usable(), ", "))
+      end
+    end
+  end
+end
+
 local function check_needed(state)
   if not state.winners["env.name"] then
     state.fault("env.name", "say which environment: env.name=NAME")
@@ -41,6 +70,7 @@ local function check_needed(state)
     if not state.winners[name] then state.fault(name, "is not set") end
   end
   check_data(state)
+  check_idle(state)
 end
 
 --- Add what is wrong to the problems of `state`.
