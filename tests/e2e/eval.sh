@@ -103,7 +103,7 @@ say $? "replies in another order give the same bytes" "$out"
 # Calls that fail are no marks.
 stub_start "$build" --script tests/stub/scripts/qa.lua --fail-always 0.5 --fault 500
 ask half eval configs/searchqa/default.yaml $data --skill none --split test --out_root "$tmp/half" model.retries=0
-is $? 4 "too many failed items end with exit code 4"
+is $? 7 "too many failed items end with exit code 7: too little was measured"
 has "$tmp/half.err" "of 42 items failed" "and with how many"
 is "$(ls "$tmp/half/eval_summary.json" 2>/dev/null)" "" "and there is no figure"
 stub_stop
