@@ -19,4 +19,19 @@ function digest.short(text) end
 ---@return string
 function digest.canonical(value) end
 
+--- The digest of a text that comes in pieces.
+---@return rt.DigestStream
+function digest.stream() end
+
+---@class rt.DigestStream
+local Stream = {}
+
+--- Add a piece.
+---@param text string
+function Stream:add(text) end
+
+--- The digest of all pieces as 64 hex digits. It can be taken once; `add` raises then.
+---@return string
+function Stream:hex() end
+
 return digest

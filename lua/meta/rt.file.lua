@@ -23,6 +23,36 @@ function file.read(path, options) end
 ---@return skillopt.Err? err
 function file.write(path, text, options) end
 
+--- Up to `n` bytes from byte `at` on (counted from 0), fewer at the end of the file.
+---@param path string
+---@param at integer
+---@param n integer
+---@return string? bytes
+---@return skillopt.Err? err
+function file.read_part(path, at, n) end
+
+--- As `write`, for a text that comes in pieces. Dropped before it is finished it leaves
+--- the file as it was.
+---@param path string
+---@param options? { sync?: boolean, keep_equal?: boolean }
+---@return rt.Draft? draft
+---@return skillopt.Err? err
+function file.draft(path, options) end
+
+---@class rt.Draft
+local Draft = {}
+
+--- Add a piece.
+---@param text string
+---@return true? ok
+---@return skillopt.Err? err
+function Draft:add(text) end
+
+--- Replace the file. The draft is over whatever comes of it; `add` raises then.
+---@return true? ok
+---@return skillopt.Err? err
+function Draft:finish() end
+
 --- Make the symbolic link `path`, or redirect it, in one step.
 ---@param path string
 ---@param target string

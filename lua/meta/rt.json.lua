@@ -29,6 +29,13 @@ json.null = nil
 ---@return rt.err? err  kind "parse" or "limit"; "line 3, column 7: ..."
 function json.decode(text, options) end
 
+--- Where the value that begins at byte `at` ends: the place behind it; nil when the text
+--- ends before that can be told. The value is not read: only its quotes and brackets are.
+---@param text string
+---@param at integer
+---@return integer?
+function json.extent(text, at) end
+
 --- Order of names: the items come first, in this order, the rest sorted by byte. A
 --- field is the order of the object under that name, `["*"]` that of every other
 --- object. An order goes through arrays to their items.

@@ -1,5 +1,6 @@
 --- From a gate's decision to what the loop does, and the words that go with it.
 
+local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
 
 local M = {}
@@ -21,12 +22,6 @@ function M.is_better(candidate, other)
   return candidate.n > 0 and candidate.score > other.score
 end
 
-local function mean_of(marks)
-  local sum = 0.0
-  for _, mark in ipairs(marks) do sum = sum + mark end
-  return sum / #marks
-end
-
 --- The score a candidate has if every item it has not been run on gets `max`, and the other
 --- side's score, both on the items that can have a mark on both sides. Sums are those of an
 --- evaluation, in its order, so rounding cannot lift a whole evaluation above the first.
@@ -37,17 +32,66 @@ end
 ---@return number score
 function M.most(prefix, other, max)
   local most, score, n = 0.0, 0.0, 0
-  for _, id in ipairs(other:ids()) do
-    local new, old, state = prefix:marks(id), other:marks(id), prefix:state(id)
-    local is_open = state == nil or state == "not_run"
-    if #old > 0 and (is_open or #new > 0) then
-      most = most + (is_open and max or mean_of(new))
-      score = score + mean_of(old)
+  for i = 1, evaluation.size(other) do
+    local new, old, is_open = evaluation.pair_at(prefix, other, "metric", i)
+    if old and (is_open or new) then
+      most = most + (is_open and max or new)
+      score = score + old
       n = n + 1
     end
   end
   if n == 0 then return 0.0, 0.0 end
   return most / n, score / n
+end
+
+--- Of prefixes that were asked about: against whom, what the items so far add up to, and
+--- what the other side's do.
+local asked = setmetatable({}, { __mode = "k" })
+
+local function sums_of(prefix, other)
+  local own = asked[prefix]
+  if own and own.other == other then return own end
+  own = { other = other, most = 0.0, score = 0.0, n = 0, at = 0, seen = 0,
+    is_in_order = evaluation.is_in_order(prefix, other) }
+  for i = 1, evaluation.size(other) do
+    local _, old = evaluation.pair_at(prefix, other, "metric", i)
+    if old then own.score, own.n = own.score + old, own.n + 1 end
+  end
+  asked[prefix] = own
+  return own
+end
+
+--- Add the items that the prefix has reached since.
+local function go_on(own, prefix)
+  for i = own.at + 1, evaluation.size(own.other) do
+    local new, old, is_open = evaluation.pair_at(prefix, own.other, "metric", i)
+    if is_open then return end
+    if old then own.most, own.seen = own.most + new, own.seen + 1 end
+    own.at = i
+  end
+end
+
+--- Rounding of a sum is below this share of it, a term.
+local ROUNDING <const> = 2.0 ^ -51
+
+--- Is the most that a prefix can reach (see `most`) not above the other side's score? The
+--- prefix grows from question to question: only what is new is added, and the sums are
+--- taken anew only where rounding could decide.
+---@param prefix skillopt.Evaluation
+---@param other skillopt.Evaluation
+---@param max number
+---@return boolean
+function M.is_hopeless(prefix, other, max)
+  local own = #prefix.failed == 0 and sums_of(prefix, other)
+  if own and own.is_in_order then
+    go_on(own, prefix)
+    local most = own.most + max * (own.n - own.seen)
+    local slack = ROUNDING * (own.n + 8) * (math.abs(own.most) + math.abs(own.score)
+      + math.abs(max) * own.n)
+    if math.abs(most - own.score) > slack then return most < own.score end
+  end
+  local most, score = M.most(prefix, other, max)
+  return most <= score
 end
 
 ---@alias skillopt.Action "accept_new_best"|"accept"|"reject"|"force_accept"
@@ -81,14 +125,14 @@ end
 ---@return skillopt.Comparison
 function M.compare(candidate, current)
   local out = { n = 0, better = 0, worse = {} }
-  for _, id in ipairs(current:ids()) do
-    local new, old = candidate:marks(id), current:marks(id)
-    if #new > 0 and #old > 0 then
-      local difference = mean_of(new) - mean_of(old)
+  for i = 1, evaluation.size(current) do
+    local new, old = evaluation.pair_at(candidate, current, "metric", i)
+    if new and old then
+      local difference = new - old
       out.n = out.n + 1
       if difference > SLACK then out.better = out.better + 1 end
       if difference < -SLACK then
-        out.worse[#out.worse + 1] = { id = id, difference = difference }
+        out.worse[#out.worse + 1] = { id = evaluation.id_at(current, i), difference = difference }
       end
     end
   end
@@ -123,26 +167,16 @@ end
 ---@param max number the largest value of the metric
 ---@return string reason
 function M.early_reason(candidate, current, max)
-  local total = #candidate:ids()
+  local total = evaluation.size(candidate)
   local most, score = M.most(candidate, current, max)
   local left, right = scores(most, score)
   return ("stopped early after %d of %d items: at most %s, current %s")
     :format(total - candidate.not_run, total, left, right)
 end
 
-local function same_marks(a, b, name, other)
-  for _, id in ipairs(a:ids()) do
-    local left, right = a:marks(id, name), b:marks(id, other)
-    for i = 1, math.max(#left, #right) do
-      if left[i] ~= right[i] then return false end
-    end
-  end
-  return true
-end
-
 --- A tie of hard marks that hides movement of the soft ones.
 local function coarse(candidate, current)
-  local is_hard = same_marks(candidate, candidate, "metric", "hard")
+  local is_hard = evaluation.has_equal(candidate, "metric", "hard")
   if not is_hard or candidate.score ~= current.score then return nil end
   local new, old = candidate:mean "soft", current:mean "soft"
   if not new or not old or new == old then return nil end

@@ -35,9 +35,9 @@ local function validate(state)
   return { hard = value:mean "hard", soft = value:mean "soft" }
 end
 
-local function types_of(rows)
+local function types_of(value)
   local types, seen = {}, {}
-  for _, row in ipairs(rows) do
+  for row in evaluation.each_row(value) do
     if not seen[row.task_type] then
       seen[row.task_type] = true
       types[#types + 1] = row.task_type
@@ -48,8 +48,8 @@ end
 
 --- `summary.json` of a test folder: number and accuracy by task type.
 local function write_types(run, label, value)
-  local rows, out, order = value:rows(), json.object {}, {}
-  for i, bucket in ipairs(evaluation.by_type(rows, types_of(rows))) do
+  local out, order = json.object {}, {}
+  for i, bucket in ipairs(evaluation.by_type(evaluation.each_row(value), types_of(value))) do
     out[bucket.name] = { total = bucket.total, hard_acc = bucket.hard / math.max(bucket.total, 1) }
     order[i] = bucket.name
   end

@@ -7,11 +7,16 @@
 ---
 --- With `stop` an evaluation may end before its last item. That is decided on the prefix of
 --- the items, in item order, whatever came in first; what lies behind is `not_run`.
+---
+--- Repeats are counted through as places, in item order. Of one that has ended its marks
+--- stay; its row waits in a spool for its turn, and its item, prompts and replies are gone
+--- (but for `feedback`, which is for as many items as an optimizer reads).
+local columns = require "rt.columns"
 local core = require "rt.task"
 local effect = require "skillopt.effect"
 local evaluation = require "skillopt.evaluation"
-local file = require "rt.file"
 local json = require "rt.json"
+local lists = require "skillopt.lists"
 local options = require "skillopt.options"
 local rows_of = require "skillopt.rows"
 local skill = require "skillopt.skill"
@@ -144,114 +149,109 @@ end
 
 ------------------------------------------------------------------- all items
 
-local function jobs_of(eval)
-  local jobs, seen = {}, {}
-  for i, item in ipairs(eval.items) do
-    local id = item.id
-    if seen[id] then error(string.format("two items have the id '%s'", id), 3) end
-    seen[id] = true
-    for r = 1, eval.repeats do
-      local label = file.label(id) .. (r > 1 and "~" .. r or "")
-      jobs[#jobs + 1] = { item = item, i = i, r = r, label = label }
-    end
-  end
-  return jobs
+--- Item and repeat of a place.
+local function item_at(eval, place)
+  return (place - 1) // eval.repeats + 1, (place - 1) % eval.repeats + 1
 end
 
---- A repeat as `evaluation.new` takes it.
-local function rep_of(job)
-  local rep, row = job.rep, job.row or {}
-  return { state = rep.state, marks = rep.marks, row = job.row, kind = rep.kind,
-    reason = row.fail_reason, system = job.system, user = job.user }
+local function label_at(eval, place)
+  local i, r = item_at(eval, place)
+  return rows_of.label(eval.ids[i], r)
 end
 
---- Items of these jobs with their repeats.
-local function rows_by_item(jobs)
-  local rows = {}
-  for _, job in ipairs(jobs) do
-    rows[job.i] = rows[job.i] or { id = job.item.id, reps = {} }
-    rows[job.i].reps[job.r] = rep_of(job)
-  end
-  return rows
+local function job_at(eval, place)
+  local i, r = item_at(eval, place)
+  return { place = place, i = i, r = r, item = eval.items[i] }
 end
 
---- Does the evaluation end with job `i`? Asked once an item. When one has failed, its mark
+--- Take in what a job ended with. When it is run again, what it ends with then counts.
+local function settle(eval, job)
+  local rep = job.rep
+  rows_of.finish(eval, job)
+  evaluation.put(eval.value, job.i, job.r, { state = rep.state, marks = rep.marks, row = job.row,
+    kind = rep.kind, reason = job.row.fail_reason, system = job.system, user = job.user })
+  eval.failures[job.place] = rep.state == "failed" and { kind = rep.kind, message = rep.message }
+    or nil
+  if eval.feedback then eval.kept[job.item.id .. "\n" .. job.r] = job.conversation end
+  rows_of.keep(eval, job)
+end
+
+--- Does the evaluation end with this job? Asked once an item. When one has failed, its mark
 --- is missing for good or until the second pass: then all are run.
-local function ends_at(eval, jobs, i)
-  if jobs[i].rep.state == "failed" then eval.stop = nil end
-  if not eval.stop or jobs[i].r < eval.repeats then return false end
-  local prefix = evaluation.new { skill = eval.skill, metric = eval.run.metric,
-    rows = rows_by_item(table.move(jobs, 1, i, 1, {})) }
+local function ends_with(eval, job)
+  if job.rep.state == "failed" then eval.stop = nil end
+  if not eval.stop or job.r < eval.repeats then return false end
+  evaluation.reach(eval.prefix, job.i)
   watch.on()
-  local is_last = core.still(eval.stop, prefix)
+  local is_last = core.still(eval.stop, eval.prefix)
   watch.off()
   return is_last
 end
 
---- Run the jobs of the list, as many at once as the run's workers; a rep each. How many of
---- them count.
+--- Run the jobs at these places, as many at once as the run's workers. How many of them
+--- count: what lies behind leaves nothing.
 ---@async
-local function run_jobs(eval, jobs)
-  local labels = {}
-  for i, job in ipairs(jobs) do labels[i] = job.label end
-  local progress = eval.run.progress(eval.label, #jobs)
-  local function run(job)
+---@param eval table
+---@param n integer
+---@param at fun(k: integer): integer place of the k-th
+---@return integer
+local function run_jobs(eval, n, at)
+  local progress, ended = eval.run.progress(eval.label, n), eval.stop and {}
+  local function run(k)
+    local job = job_at(eval, at(k))
     job.rep = roll(eval, job.item)
     progress(job.rep)
+    if ended then ended[k] = job else settle(eval, job) end
   end
-  if not eval.stop then
-    task.map_flat(jobs, labels, run, eval.run.workers)
-    return #jobs
+  local function label_of(k) return label_at(eval, at(k)) end
+  if not ended then
+    task.map_flat(n, label_of, run, eval.run.workers)
+    return n
   end
-  return task.map_prefix(jobs, labels, run, eval.run.workers, function(i)
-    return ends_at(eval, jobs, i)
+  return task.map_prefix(n, label_of, run, eval.run.workers, function(k)
+    local job = ended[k]
+    ended[k] = nil
+    if not job then return false end
+    settle(eval, job)
+    return ends_with(eval, job)
   end)
 end
 
-local function failures(jobs, again_only)
+--- Places of what failed, in order.
+local function failed_places(eval, again_only)
   local out = {}
-  for _, job in ipairs(jobs) do
-    if job.rep.state == "failed" and (not again_only or AGAIN[job.rep.kind]) then
-      out[#out + 1] = job
-    end
+  for place, why in pairs(eval.failures) do
+    if not again_only or AGAIN[why.kind] then out[#out + 1] = place end
   end
   return out
 end
 
-local function is_covered(eval, jobs, n_failed)
-  if n_failed == #jobs then return #jobs == 0 end
-  if eval.feedback then return n_failed <= #jobs * FEEDBACK_SHARE end
-  return n_failed <= math.max(1, #jobs * FAILED_SHARE)
+local function is_covered(eval, n_failed)
+  local n = eval.decided
+  if n_failed == n then return n == 0 end
+  if eval.feedback then return n_failed <= n * FEEDBACK_SHARE end
+  return n_failed <= math.max(1, n * FAILED_SHARE)
 end
 
 --- The run cannot go on: say how many failed and the most frequent reason. When some were
 --- measured after all, it is too little to decide by.
-local function raise_uncovered(jobs, failed)
+local function raise_uncovered(eval, failed)
   local counts, first, most = {}, {}, nil
-  for _, job in ipairs(failed) do
-    local kind = job.rep.kind
-    counts[kind] = (counts[kind] or 0) + 1
-    first[kind] = first[kind] or job.rep.message
+  for _, place in ipairs(failed) do
+    local why = eval.failures[place]
+    counts[why.kind] = (counts[why.kind] or 0) + 1
+    first[why.kind] = first[why.kind] or why.message
   end
   for kind, n in pairs(counts) do
     if not most or n > counts[most] then most = kind end
   end
   error({
     kind = most, weather = true, fatal = true, retry = AGAIN[most] or false,
-    too_little = #failed < #jobs or nil,
-    message = string.format("%s: %d of %d items failed: %s", core.slot(), #failed, #jobs,
+    too_little = #failed < eval.decided or nil,
+    message = string.format("%s: %d of %d items failed: %s", eval.slot, #failed, eval.decided,
       tostring(first[most] or most)),
     hint = "nothing measured so far is lost: run the same command again when the cause is mended",
   }, 0)
-end
-
-local function set_failed(job, kind)
-  job.rep = { state = "failed", kind = kind, replies = {} }
-end
-
---- Forget the jobs behind the last one that counts.
-local function cut(jobs, decided)
-  for i = #jobs, decided + 1, -1 do jobs[i] = nil end
 end
 
 --- A seal over another number of tries is one of another program.
@@ -264,71 +264,92 @@ local function check_size(slot, seal, n)
     hint = "the code or its items were changed; run without out_root to start a fork" }, 0)
 end
 
---- Take the sealed outcome: failed items and those behind the end are not started again.
-local function open_seal(eval, jobs)
-  local run, slot = eval.run, core.slot()
-  local n = run.journal:find("value", slot, "seal")
-  if not n then return jobs, nil end
-  local seal = json.decode(assert(run.journal:read(n)))
-  check_size(slot, seal, #jobs)
-  cut(jobs, seal.decided)
-  local failed, live = {}, {}
-  for _, entry in ipairs(seal.failed) do failed[entry[1] .. "\n" .. entry[2]] = entry[3] end
-  for _, job in ipairs(jobs) do
-    local kind = failed[job.item.id .. "\n" .. job.r]
-    if kind then set_failed(job, kind) else live[#live + 1] = job end
-  end
-  return live, seal
+local function read_seal(eval)
+  local j = eval.run.journal
+  local n = j:find("value", eval.slot, "seal")
+  if not n then return nil end
+  local seal = json.decode(assert(j:read(n)))
+  check_size(eval.slot, seal, eval.n)
+  return seal
 end
 
-local function write_seal(eval, jobs, n)
-  if eval.run.is_replay then eval.run.reached_end(core.slot(), "seal") end
+--- Take the sealed outcome: failed items and those behind the end are not started again.
+--- Places of the others.
+local function take_seal(eval, seal)
+  local failed, live = {}, columns.numbers()
+  eval.stop, eval.decided = nil, seal.decided
+  for _, entry in ipairs(seal.failed) do
+    local i = eval.ids:find(entry[1])
+    if i then failed[(i - 1) * eval.repeats + entry[2]] = entry[3] end
+  end
+  for place = 1, eval.decided do
+    local kind = failed[place]
+    if kind then
+      local job = job_at(eval, place)
+      job.rep = { state = "failed", kind = kind, replies = {} }
+      settle(eval, job)
+    else
+      live:add(place)
+    end
+  end
+  return live
+end
+
+local function write_seal(eval)
+  if eval.run.is_replay then eval.run.reached_end(eval.slot, "seal") end
   local failed = json.array {}
-  for _, job in ipairs(failures(jobs)) do
-    failed[#failed + 1] = { job.item.id, job.r, job.rep.kind }
+  for _, place in ipairs(failed_places(eval)) do
+    local i, r = item_at(eval, place)
+    failed[#failed + 1] = { eval.ids[i], r, eval.failures[place].kind }
   end
   local spent = effect.spent_of(core.locals())
-  local seal = { n = n, decided = #jobs, failed = failed,
+  local seal = { n = eval.n, decided = eval.decided, failed = failed,
     spent = { calls = spent.calls, tokens = spent.tokens } }
-  local ok, err = eval.run.journal:store("value", core.slot(), "seal", json.canonical(seal))
+  local ok, err = eval.run.journal:store("value", eval.slot, "seal", json.canonical(seal))
   if not ok then error(err, 0) end
   return seal
 end
 
 --- What was answered when the seal was made must be so again: else the program has changed.
-local function check_sealed(live)
-  local job = failures(live)[1]
-  if not job then return end
-  error({ kind = job.rep.kind, fatal = true, retry = AGAIN[job.rep.kind] or false,
-    message = string.format("%s/%s fails now, but was answered when this evaluation was done: %s",
-      core.slot(), job.label, tostring(job.rep.message)) }, 0)
+local function check_sealed(eval, seal)
+  local failed = failed_places(eval)
+  if #failed == #seal.failed then return end
+  local sealed = {}
+  for _, entry in ipairs(seal.failed) do sealed[entry[1] .. "\n" .. entry[2]] = true end
+  for _, place in ipairs(failed) do
+    local i, r = item_at(eval, place)
+    if not sealed[eval.ids[i] .. "\n" .. r] then
+      local why = eval.failures[place]
+      error({ kind = why.kind, fatal = true, retry = AGAIN[why.kind] or false,
+        message = string.format("%s/%s fails now, but was answered when this evaluation was "
+          .. "done: %s", eval.slot, label_at(eval, place), tostring(why.message)) }, 0)
+    end
+  end
 end
 
 --- Run what no seal speaks of, failed items twice when too many failed.
 ---@async
-local function run_all(eval, jobs)
+local function run_all(eval)
   eval.deadline_s = not eval.run.is_replay and eval.run.item_timeout_s or nil
-  cut(jobs, run_jobs(eval, jobs))
-  local failed = failures(jobs)
-  if is_covered(eval, jobs, #failed) then return end
-  run_jobs(eval, failures(jobs, true))
-  failed = failures(jobs)
-  if not is_covered(eval, jobs, #failed) then raise_uncovered(jobs, failed) end
+  eval.decided = run_jobs(eval, eval.n, function(k) return k end)
+  if is_covered(eval, #failed_places(eval)) then return end
+  local again = failed_places(eval, true)
+  run_jobs(eval, #again, function(k) return again[k] end)
+  local failed = failed_places(eval)
+  if not is_covered(eval, #failed) then raise_uncovered(eval, failed) end
 end
 
---- Answers that are not stored are asked; then the outcome is sealed. Only the jobs that
---- count stay in the list.
+--- Answers that are not stored are asked; then the outcome is sealed.
 ---@async
-local function measure(eval, jobs)
-  local n = #jobs
-  local live, seal = open_seal(eval, jobs)
+local function measure(eval)
+  local seal = read_seal(eval)
   if seal then
-    eval.stop = nil
-    run_jobs(eval, live)
-    check_sealed(live)
+    local live = take_seal(eval, seal)
+    run_jobs(eval, #live, function(k) return live[k] end)
+    check_sealed(eval, seal)
   else
-    run_all(eval, jobs)
-    seal = write_seal(eval, jobs, n)
+    run_all(eval)
+    seal = write_seal(eval)
   end
   local spent = effect.spent_of(core.locals())
   spent.calls, spent.tokens = seal.spent.calls, seal.spent.tokens
@@ -345,17 +366,24 @@ local function prepare(eval)
   end
 end
 
-local function value_of(eval, jobs)
-  local rows, kept = rows_by_item(jobs), {}
-  for i, item in ipairs(eval.items) do rows[i] = rows[i] or { id = item.id, reps = {} } end
-  for _, job in ipairs(eval.feedback and jobs or {}) do
-    kept[job.item.id .. "\n" .. job.r] = job.conversation
-  end
-  return evaluation.new {
-    skill = eval.skill, metric = eval.run.metric, rows = rows,
+local function ids_of(items)
+  local ids, twice = lists.ids(items)
+  if not ids then error(string.format("two items have the id '%s'", twice), 3) end
+  return ids
+end
+
+--- What grows while the items are run.
+local function begin(eval)
+  eval.slot, eval.ids = core.slot(), ids_of(eval.items)
+  eval.n, eval.failures, eval.kept = #eval.ids * eval.repeats, {}, {}
+  local kept = eval.kept
+  eval.value = evaluation.start {
+    ids = eval.ids, each = eval.repeats, skill = eval.skill, metric = eval.run.metric,
     trajectory = eval.feedback and function(id, rep) return kept[id .. "\n" .. (rep or 1)] end
       or nil,
   }
+  if eval.stop then eval.prefix = evaluation.prefix_of(eval.value) end
+  rows_of.begin(eval)
 end
 
 ---@async
@@ -363,11 +391,11 @@ local function perform(eval)
   watch.on()
   prepare(eval)
   watch.off()
-  local jobs = jobs_of(eval)
-  measure(eval, jobs)
-  for _, job in ipairs(jobs) do rows_of.finish(eval, job) end
-  rows_of.write(eval, jobs)
-  return value_of(eval, jobs)
+  begin(eval)
+  measure(eval)
+  evaluation.reach(eval.value, #eval.ids)
+  rows_of.write(eval)
+  return eval.value
 end
 
 --- See `ctx:evaluate` in lua/meta/ctx.lua.

@@ -1,7 +1,7 @@
 --- What there is: environments, policies, back-ends, commands, runs. Each list is rows of
 --- `{name, ...}` with the words for its columns.
 local backends = require "skillopt.schema.backends"
-local columns = require "skillopt.columns"
+local figures = require "skillopt.figures"
 local commands = require "skillopt.commands"
 local file = require "rt.file"
 local loader = require "skillopt.loader"
@@ -152,7 +152,7 @@ function M.page(listing)
     for k, field in ipairs(listing.fields) do cells[k] = visible.line(tostring(row[field]), 160) end
     rows[i + 1] = cells
   end
-  return table.concat(columns.lines(rows, #listing.heading), "\n") .. "\n"
+  return table.concat(figures.lines(rows, #listing.heading), "\n") .. "\n"
 end
 
 return M

@@ -1,9 +1,11 @@
 --- What an evaluation leaves behind for people: a row an item, its conversation, the
 --- prompts of its first call.
-local core = require "rt.task"
+local columns = require "rt.columns"
 local digest = require "rt.digest"
+local evaluation = require "skillopt.evaluation"
 local file = require "rt.file"
 local json = require "rt.json"
+local spool = require "rt.spool"
 local task = require "skillopt.task"
 
 local M = {}
@@ -114,42 +116,105 @@ function M.finish(eval, job)
   job.system, job.user = first and first.system, first and first.user
 end
 
-local function folder_names(jobs)
-  local names, seen = {}, {}
-  for i, job in ipairs(jobs) do
-    local name = job.label
-    if seen[name:lower()] and seen[name:lower()] ~= name then
-      name = file.label(job.item.id, { distinct = true }) .. (job.r > 1 and "~" .. job.r or "")
-    end
-    seen[name:lower()] = seen[name:lower()] or name
-    names[i] = name
-  end
-  return names
+--- The last part of a repeat's slot.
+---@param id string
+---@param r integer
+---@return string
+function M.label(id, r)
+  return file.label(id) .. (r > 1 and "~" .. r or "")
 end
 
-local function write_prediction(run, folder, job)
-  if job.rep.state == "failed" then return end
+--------------------------------------------------------------------- files
+
+--- Labels with a capital in lower case: only with these another could be the same name on
+--- a disk that does not tell case.
+local function capitals(ids)
+  local out = {}
+  for i = 1, #ids do
+    local label = file.label(ids[i])
+    if label:find "%u" then out[label:lower()] = true end
+  end
+  return out
+end
+
+--- Items whose label differs from an earlier item's by case only, as a set.
+local function twins(ids)
+  local out, first, wanted = {}, {}, capitals(ids)
+  for i = 1, next(wanted) and #ids or 0 do
+    local label = file.label(ids[i])
+    local lower = label:lower()
+    if wanted[lower] then
+      first[lower] = first[lower] or label
+      if first[lower] ~= label then out[i] = true end
+    end
+  end
+  return out
+end
+
+local function write_prediction(eval, job)
+  local run, id = eval.run, job.item.id
+  local name = M.label(id, job.r)
+  if eval.twins[job.i] then
+    name = file.label(id, { distinct = true }) .. (job.r > 1 and "~" .. job.r or "")
+  end
+  local folder = eval.slot .. "/predictions/" .. name
   run.write(folder .. "/conversation.json", json.encode(job.conversation, { indent = true }))
   if job.system then run.write(folder .. "/target_system_prompt.txt", job.system) end
   if job.user then run.write(folder .. "/target_user_prompt.txt", job.user) end
 end
 
---- Write `results.jsonl` and the prediction folders below the evaluation's slot, and note
---- the final states as events.
+--- Before the first job.
 ---@param eval table
----@param jobs table[]
-function M.write(eval, jobs)
-  local run, slot = eval.run, core.slot()
-  local lines, names = {}, folder_names(jobs)
-  for i, job in ipairs(jobs) do
-    lines[i] = json.encode(job.row, { keys = KEYS }) .. "\n"
-    task.event { event = "item", slot = slot .. "/" .. job.label, state = job.row.state,
-      hard = job.row.hard, soft = job.row.soft, kind = job.row.kind }
-    local wanted = run.predictions == "all"
-      or (run.predictions == "failed" and (job.row.hard or 0) < 1e-9)
-    if wanted then write_prediction(run, slot .. "/predictions/" .. names[i], job) end
+function M.begin(eval)
+  local run = eval.run
+  if not run.path then return end
+  eval.spool, eval.rows = spool.new(run.scratch), columns.numbers(eval.n)
+  eval.twins = run.predictions ~= "none" and twins(eval.ids) or nil
+end
+
+--- Keep a finished job's row until its turn comes, and write what else is asked for. What
+--- is written of a job must not change when it is run again: a failed one has nothing.
+---@param eval table
+---@param job table
+function M.keep(eval, job)
+  if not eval.spool then return end
+  local at, err = eval.spool:add(json.encode(job.row, { keys = KEYS }) .. "\n")
+  if not at then error(err, 0) end
+  eval.rows[job.place] = at
+  local wanted = eval.run.predictions == "all"
+    or (eval.run.predictions == "failed" and (job.row.hard or 0) < 1e-9)
+  if wanted and job.rep.state ~= "failed" then write_prediction(eval, job) end
+end
+
+--- Final states as lines of the events.
+local function event_lines(eval)
+  local next_row, slot = evaluation.each_row(eval.value), eval.slot
+  return function()
+    local row, _, r = next_row()
+    if not row then return nil end
+    return { event = "item", slot = slot .. "/" .. M.label(row.id, r), state = row.state,
+      hard = row.hard, soft = row.soft, kind = row.state == "failed" and row.kind or nil }
   end
-  run.write(slot .. "/results.jsonl", table.concat(lines))
+end
+
+local function write_rows(eval)
+  local draft <close> = eval.run.draft(eval.slot .. "/results.jsonl")
+  for place = 1, eval.decided do
+    local line, err = eval.spool:read(eval.rows[place])
+    if not line then error(err, 0) end
+    draft:add(line)
+  end
+  draft:finish()
+end
+
+--- Write `results.jsonl` below the evaluation's slot, and note the final states as events.
+---@param eval table
+function M.write(eval)
+  local value, slot = eval.value, eval.slot
+  task.event { each = function() return event_lines { value = value, slot = slot } end }
+  if not eval.spool then return end
+  write_rows(eval)
+  eval.spool:close()
 end
 
 return M

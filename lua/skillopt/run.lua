@@ -204,6 +204,31 @@ end
 
 ------------------------------------------------------------------------- writing
 
+---@class skillopt.Draft
+---@field add fun(self: skillopt.Draft, text: string)
+---@field finish fun(self: skillopt.Draft)
+
+local function checked(ok, err)
+  if not ok then error(err, 0) end
+end
+
+--- Raises what the file answers; dropped unless it was finished.
+local function writing_draft(inner)
+  return setmetatable({
+    add = function(_, text) checked(inner:add(text)) end,
+    finish = function() checked(inner:finish()) end,
+  }, { __close = function() local _ <close> = inner end })
+end
+
+--- Only its digest is taken.
+local function comparing_draft(run, name)
+  local stream = digest.stream()
+  return setmetatable({
+    add = function(_, text) stream:add(text) end,
+    finish = function() run.compare(name, stream:hex()) end,
+  }, { __close = function() end })
+end
+
 local function make_writer(run)
   local made = {}
   local function folder_for(path)
@@ -217,11 +242,22 @@ local function make_writer(run)
   --- Write a derived file; in a replay that only looks, compare instead.
   function run.write(name, text, opt)
     if not run.path then return end
-    if run.compare then return run.compare(name, text) end
+    if run.compare then return run.compare(name, digest.sha256(text)) end
     local path = run.path .. "/" .. name
     folder_for(path)
     local ok, err = file.write(path, text, { sync = opt and opt.sync, keep_equal = true })
     if not ok then error(err, 0) end
+  end
+
+  --- The same for a text that comes in pieces; only where files are written at all.
+  ---@return skillopt.Draft
+  function run.draft(name)
+    local path = run.path .. "/" .. name
+    if run.compare then return comparing_draft(run, name) end
+    folder_for(path)
+    local inner, err = file.draft(path, { keep_equal = true })
+    if not inner then error(err, 0) end
+    return writing_draft(inner)
   end
 end
 
@@ -265,29 +301,47 @@ local function make_record(run)
   end
 end
 
+--- Bytes of events written at once.
+local EVENTS_AT_ONCE <const> = 1 << 16
+
+--- Events one after the other; one may stand for many (`each` gives them).
+local function each_event(events, f)
+  for _, event in ipairs(events) do
+    if event.each then
+      for one in event.each() do f(one) end
+    else
+      f(event)
+    end
+  end
+end
+
 local function make_events(run)
-  local out, err
+  local out, err, stream
   if run.path and not run.compare then
     out, err = lines.open(run.path .. "/events.jsonl", { truncate = true })
     if not out then error(err, 0) end
   end
-  local all = {}
+  if run.compare then stream = digest.stream() end
+  local text, size = {}, 0
+  local function put()
+    local block = table.concat(text)
+    text, size = {}, 0
+    if stream then stream:add(block) end
+    if out then checked(out:add(block)) end
+  end
   --- Write the events noted since the last call; for the root task.
   function run.flush_events()
-    local text = {}
-    for i, event in ipairs(task.take_events()) do
-      text[i] = json.encode(event, { keys = { "event", "slot" } }) .. "\n"
-    end
-    local block = table.concat(text)
-    if run.compare then all[#all + 1] = block end
-    local ok, why = true, nil
-    if out then ok, why = out:add(block) end
-    if not ok then error(why, 0) end
+    each_event(task.take_events(), function(event)
+      local line = json.encode(event, { keys = { "event", "slot" } }) .. "\n"
+      text[#text + 1], size = line, size + #line
+      if size >= EVENTS_AT_ONCE then put() end
+    end)
+    put()
   end
   function run.close_events()
     run.flush_events()
     if out then out:close() end
-    if run.compare then run.compare("events.jsonl", table.concat(all)) end
+    if stream then run.compare("events.jsonl", stream:hex()) end
   end
 end
 
@@ -438,10 +492,11 @@ end
 
 --- Give a prepared run its journal and what hangs on it.
 ---@param run table
----@param opt {journal: table, parents: table[]?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: function?}
+---@param opt {journal: table, parents: table[]?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: (fun(name: string, digest: string))?}
 function M.attach(run, opt)
   run.journal, run.path, run.is_replay = opt.journal, opt.path, opt.is_replay
   run.compare = opt.compare
+  run.scratch = opt.compare and (os.getenv "TMPDIR" or "/tmp") or opt.path
   if run.path and not run.compare then
     local ok, err = file.mkdir(run.path)
     if not ok then error(err, 0) end

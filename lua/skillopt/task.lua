@@ -73,8 +73,7 @@ local function start(place, fn, ...)
   return fn(...)
 end
 
-local function collecting(place, errors, fn, item, i)
-  core.locals().place = place
+local function collecting(errors, fn, item, i)
   local ok, value = pcall(fn, item, i)
   if ok then return value end
   if M.is_uncatchable(value) then error(value, 0) end
@@ -93,43 +92,59 @@ end
 
 local MAP_OPTIONS = { limit = true, label = true, key = true, errors = true }
 
-local NOTHING <const> = {}
-local INHERITED <const> = { "events", "replies" }
+local function add_spent(sums, own)
+  if not own then return sums end
+  sums = sums or { calls = 0, tokens = 0 }
+  sums.calls, sums.tokens = sums.calls + own.calls, sums.tokens + own.tokens
+  return sums
+end
 
---- What children leave to their parent, in item order: events, replies, spending.
-local function inherit(locals, children)
-  for i = 1, children.n do
-    local own = children[i] or NOTHING
-    for _, name in ipairs(INHERITED) do
-      if own[name] then
-        locals[name] = locals[name] or {}
-        table.move(own[name], 1, #own[name], #locals[name] + 1, locals[name])
-      end
+--- Take over what one child leaves: events, replies, spending.
+local function inherit(locals, own)
+  for _, name in ipairs { "events", "replies" } do
+    if own[name] then
+      locals[name] = locals[name] or {}
+      table.move(own[name], 1, #own[name], #locals[name] + 1, locals[name])
     end
-    if own.spent then
-      locals.spent = locals.spent or { calls = 0, tokens = 0 }
-      locals.spent.calls = locals.spent.calls + own.spent.calls
-      locals.spent.tokens = locals.spent.tokens + own.spent.tokens
-    end
+  end
+  locals.spent = add_spent(locals.spent, own.spent)
+end
+
+--- What ended children leave, until the parent may take it over: the parent's own must not
+--- change while others still look at it. Of a child that leaves nothing but spending
+--- nothing is kept.
+local function new_estate() return { spent = nil, kept = {} } end
+
+local function leave(estate, i, own)
+  estate.spent = add_spent(estate.spent, own.spent)
+  if own.events or own.replies then
+    estate.kept[i] = { events = own.events, replies = own.replies }
   end
 end
 
-local function run_child(children, i, body, item)
-  children[i] = core.locals()
-  return body(item, i)
+--- In the order of the children.
+local function take_over(locals, estate)
+  for _, own in pairs(estate.kept) do inherit(locals, own) end
+  locals.spent = add_spent(locals.spent, estate.spent)
 end
 
---- Spawn `body(item, i)` for all, wait, and take over what the children leave.
+--- Spawn `fn(i)` for 1 to n, wait, and take over what the children leave.
 ---@async
-local function run_children(list, labels, limit, results, body)
-  local children = { n = #list }
-  for i = 1, #list do
+local function run_children(n, label_of, limit, results, fn)
+  local place, estate = core.locals().place, new_estate()
+  local function body(i)
+    core.locals().place = place
+    local out = fn(i)
+    leave(estate, i, core.locals())
+    return out
+  end
+  for i = 1, n do
     core.room(limit)
     if core.stopped() then break end
-    core.spawn(labels[i], results, i, run_child, children, i, body, list[i])
+    core.spawn(label_of(i), results, i, body, i)
   end
   core.join(0)
-  inherit(core.locals(), children)
+  take_over(core.locals(), estate)
 end
 
 --- See lua/meta/ctx.lua.
@@ -150,38 +165,33 @@ function M.map(list, fn, opt)
   end
   local parts, seen = {}, {}
   for i = 1, #list do parts[i] = part_of(opt.key, list[i], i, seen) end
-  local place, base = core.locals().place, unique(opt.label or "map")
-  for i = 1, #list do parts[i] = base .. "/" .. parts[i] end
+  local base = unique(opt.label or "map")
   local results, errors = { n = #list }, {}
-  run_children(list, parts, limit, results, function(item, i)
-    if opt.errors == "collect" then return collecting(place, errors, fn, item, i) end
-    return start(place, fn, item, i)
+  run_children(#list, function(i) return base .. "/" .. parts[i] end, limit, results, function(i)
+    if opt.errors == "collect" then return collecting(errors, fn, list[i], i) end
+    return fn(list[i], i)
   end)
   return results, errors
 end
 
---- For the library: children whose slots are `<slot>/<labels[i]>`, labels escaped and
---- distinct already; asked again they have the same slots.
+--- For the library: children 1 to `n` whose slots are `<slot>/<label_of(i)>`, labels escaped
+--- and distinct already; asked again they have the same slots. A child is made when its
+--- turn comes, and nothing is kept of one that has ended but what it leaves.
 ---@async
----@param list any[]
----@param labels string[]
----@param fn fun(item: any, index: integer): any
+---@param n integer
+---@param label_of fun(i: integer): string
+---@param fn fun(i: integer)
 ---@param limit integer
----@return any[] results
-function M.map_flat(list, labels, fn, limit)
-  local results, place = { n = #list }, core.locals().place
-  run_children(list, labels, limit, results, function(item, i)
-    return start(place, fn, item, i)
-  end)
-  return results
+function M.map_flat(n, label_of, fn, limit)
+  run_children(n, label_of, limit, nil, fn)
 end
 
 --- A child of `map_prefix`: what it ends with is for the parent to look at.
-local function run_apart(state, i, fn, item)
+local function run_apart(state, i)
   local child = { locals = core.locals() }
   core.keep_time()
   child.locals.place = state.place
-  local ok, err = pcall(fn, item, i)
+  local ok, err = pcall(state.fn, i)
   child.is_ok, child.err, child.time = ok, err, core.time()
   state.children[i] = child
   if not ok then state.fault = math.min(state.fault, i) end
@@ -192,7 +202,10 @@ local function look(state, ends)
   local child = state.children[state.seen + 1]
   while child and not state.last do
     state.seen = state.seen + 1
-    if not child.is_ok or ends(state.seen) then state.last = state.seen end
+    state.children[state.seen] = nil
+    leave(state.estate, state.seen, child.locals)
+    if child.is_ok then state.time = math.max(state.time, child.time) end
+    if not child.is_ok or ends(state.seen) then state.last, state.last_child = state.seen, child end
     child = state.children[state.seen + 1]
   end
   core.cancel_behind(state.last or state.fault)
@@ -211,16 +224,11 @@ end
 
 --- Take over what the children leave that count; raise what the last of them raised.
 local function settle(state)
-  local left, last = { n = state.seen }, state.children[state.seen]
-  for i = 1, state.seen do
-    left[i] = state.children[i].locals
-    if last.is_ok then core.set_time(state.children[i].time) end
-  end
-  inherit(core.locals(), left)
-  if last and not last.is_ok then
-    core.set_time(last.time)
-    error(last.err, 0)
-  end
+  local last = state.last_child
+  local is_ok = not last or last.is_ok
+  core.set_time(is_ok and state.time or last.time)
+  take_over(core.locals(), state.estate)
+  if not is_ok then error(last.err, 0) end
 end
 
 --- For the library: as `map_flat`, but perhaps only a prefix counts. `ends(i)` is asked in
@@ -228,19 +236,20 @@ end
 --- there. What lies behind is cancelled and leaves nothing: no event, reply, spending, time
 --- or error.
 ---@async
----@param list any[]
----@param labels string[]
----@param fn fun(item: any, index: integer)
+---@param n integer
+---@param label_of fun(i: integer): string
+---@param fn fun(i: integer)
 ---@param limit integer
 ---@param ends fun(index: integer): boolean
 ---@return integer count children that count
-function M.map_prefix(list, labels, fn, limit, ends)
-  local state = { children = {}, seen = 0, fault = math.maxinteger, place = core.locals().place }
-  for i = 1, #list do
+function M.map_prefix(n, label_of, fn, limit, ends)
+  local state = { children = {}, seen = 0, fault = math.maxinteger, place = core.locals().place,
+    fn = fn, estate = new_estate(), time = core.time() }
+  for i = 1, n do
     core.room(limit)
     look(state, ends)
     if state.last or i > state.fault or core.stopped() then break end
-    core.spawn(labels[i], nil, i, run_apart, state, i, fn, list[i])
+    core.spawn(label_of(i), nil, i, run_apart, state, i)
   end
   look_to_end(state, ends)
   settle(state)
@@ -253,13 +262,13 @@ end
 ---@param f function
 ---@return any ...
 function M.scope(label, f, ...)
-  local place, out, children = core.locals().place, {}, { n = 1 }
+  local place, out, child = core.locals().place, {}, {}
   core.spawn(unique(label), out, 0, function(...)
-    children[1] = core.locals()
+    child = core.locals()
     return start(place, f, ...)
   end, ...)
   local ok, err = pcall(core.join, 0)
-  inherit(core.locals(), children) -- what was received is received, whatever came of it
+  inherit(core.locals(), child) -- what was received is received, whatever came of it
   if not ok then error(err, 0) end
   return table.unpack(out, 1, out.n or 0)
 end

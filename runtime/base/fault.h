@@ -24,7 +24,7 @@
     X(RENAME, "rename")      /* the temporary file takes the name */                     \
     X(LINK, "link")          /* a symbolic link is made */                               \
     X(FOLDER, "folder")      /* a folder is made */                                      \
-    X(APPEND, "append")      /* lines at the end of events and logs */                   \
+    X(APPEND, "append")      /* lines of events and logs, rows that wait for theirs */   \
     X(LOCK, "lock")          /* the text of a lock file */                               \
     X(BALLAST, "ballast")    /* room is reserved beside the journal */                   \
     X(HEAD, "head")          /* the journal's last row is noted beside it */             \

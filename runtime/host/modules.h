@@ -5,6 +5,7 @@
 
 #define RT_MODULES(X)                                                                    \
     X(archive)                                                                           \
+    X(columns)                                                                           \
     X(digest)                                                                            \
     X(document)                                                                          \
     X(file)                                                                              \
@@ -23,6 +24,7 @@
     X(reply)                                                                             \
     X(rng)                                                                               \
     X(score)                                                                             \
+    X(spool)                                                                             \
     X(stdin)                                                                             \
     X(stdout)                                                                            \
     X(task)                                                                              \

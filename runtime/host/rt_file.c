@@ -5,6 +5,12 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#define DRAFT_TYPE "rt.file.draft"
+
+struct handle {
+    struct draft *draft;
+};
+
 static const char *check_path(lua_State *L, int index)
 {
     size_t n;
@@ -29,6 +35,14 @@ static int push_true(lua_State *L, bool ok, const struct err *e)
     return 1;
 }
 
+static unsigned write_flags(lua_State *L, int index)
+{
+    static const char *const names[] = { "sync", "keep_equal", NULL };
+    bind_opts(L, index, names);
+    unsigned flags = bind_opt_bool(L, index, "sync", false) ? FILE_SYNC : 0;
+    return flags | (bind_opt_bool(L, index, "keep_equal", false) ? FILE_KEEP_EQUAL : 0);
+}
+
 /* file.read(path, {max}) */
 static int l_read(lua_State *L)
 {
@@ -44,16 +58,79 @@ static int l_read(lua_State *L)
     return bind_err(L, &e);
 }
 
+/* file.read_part(path, at, n) -> up to n bytes from byte `at` (counted from 0) */
+static int l_read_part(lua_State *L)
+{
+    const char *path = check_path(L, 1);
+    lua_Integer at = luaL_checkinteger(L, 2), n = luaL_checkinteger(L, 3);
+    luaL_argcheck(L, at >= 0, 2, "must not be negative");
+    luaL_argcheck(L, n >= 0 && (size_t)n <= BUF_DEFAULT_MAX, 3, "must be from 0 to 2^30");
+    struct buf b = { 0 };
+    struct err e;
+    if (file_read_part(path, at, (size_t)n, &b, &e))
+        return push_buf(L, &b);
+    buf_free(&b);
+    return bind_err(L, &e);
+}
+
+static int draft_release(lua_State *L)
+{
+    struct handle *h = luaL_checkudata(L, 1, DRAFT_TYPE);
+    if (h->draft)
+        draft_drop(h->draft);
+    h->draft = NULL;
+    return 0;
+}
+
+static struct handle *draft_check(lua_State *L)
+{
+    struct handle *h = luaL_checkudata(L, 1, DRAFT_TYPE);
+    luaL_argcheck(L, h->draft, 1, "the draft is over");
+    return h;
+}
+
+/* file.draft(path, {sync, keep_equal}) -> draft | nil, err */
+static int l_draft(lua_State *L)
+{
+    const char *path = check_path(L, 1);
+    unsigned flags = write_flags(L, 2);
+    struct handle *h = bind_new(L, DRAFT_TYPE, sizeof *h);
+    struct err e;
+    h->draft = draft_open(path, flags, &e);
+    return h->draft ? 1 : bind_err(L, &e);
+}
+
+/* draft:add(text) */
+static int l_draft_add(lua_State *L)
+{
+    struct handle *h = draft_check(L);
+    size_t n;
+    const char *text = luaL_checklstring(L, 2, &n);
+    struct err e;
+    return push_true(L, draft_add(h->draft, text, n, &e), &e);
+}
+
+/* draft:finish(): the file is replaced. */
+static int l_draft_finish(lua_State *L)
+{
+    struct handle *h = draft_check(L);
+    struct draft *d = h->draft;
+    h->draft = NULL;
+    struct err e;
+    return push_true(L, draft_end(d, &e), &e);
+}
+
+static const luaL_Reg draft_methods[] = { { "add", l_draft_add },
+                                          { "finish", l_draft_finish },
+                                          { NULL, NULL } };
+
 /* file.write(path, text, {sync, keep_equal}) */
 static int l_write(lua_State *L)
 {
-    static const char *const names[] = { "sync", "keep_equal", NULL };
     size_t n;
     const char *path = check_path(L, 1);
     const char *text = luaL_checklstring(L, 2, &n);
-    bind_opts(L, 3, names);
-    unsigned flags = bind_opt_bool(L, 3, "sync", false) ? FILE_SYNC : 0;
-    flags |= bind_opt_bool(L, 3, "keep_equal", false) ? FILE_KEEP_EQUAL : 0;
+    unsigned flags = write_flags(L, 3);
     struct err e;
     return push_true(L, file_write_atomic(path, text, n, flags, &e), &e);
 }
@@ -168,11 +245,13 @@ static int l_label(lua_State *L)
 int luaopen_rt_file(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "read", l_read },   { "write", l_write },   { "link", l_link },
-        { "mkdir", l_mkdir }, { "list", l_list },     { "exists", l_exists },
-        { "kind", l_kind },   { "remove", l_remove }, { "absolute", l_absolute },
-        { "join", l_join },   { "label", l_label },   { NULL, NULL },
+        { "read", l_read },           { "write", l_write },   { "link", l_link },
+        { "mkdir", l_mkdir },         { "list", l_list },     { "exists", l_exists },
+        { "kind", l_kind },           { "remove", l_remove }, { "absolute", l_absolute },
+        { "join", l_join },           { "label", l_label },   { "draft", l_draft },
+        { "read_part", l_read_part }, { NULL, NULL },
     };
+    bind_type(L, DRAFT_TYPE, draft_methods, draft_release);
     luaL_newlib(L, functions);
     return 1;
 }

@@ -42,6 +42,21 @@ static int l_decode(lua_State *L)
     return 1;
 }
 
+/* json.extent(text, at) -> place behind the value that begins at `at`, or nil */
+static int l_extent(lua_State *L)
+{
+    size_t n;
+    const char *text = luaL_checklstring(L, 1, &n);
+    lua_Integer at = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, at >= 1, 2, "must be 1 or more");
+    size_t end = json_extent(text, n, (size_t)at - 1);
+    if (end == 0)
+        lua_pushnil(L);
+    else
+        lua_pushinteger(L, (lua_Integer)end + 1);
+    return 1;
+}
+
 static int encode(lua_State *L, enum json_style style, int order)
 {
     struct err e;
@@ -149,11 +164,17 @@ static int l_round(lua_State *L)
 }
 
 static const luaL_Reg functions[] = {
-    { "decode", l_decode },       { "encode", l_encode },
-    { "canonical", l_canonical }, { "array", l_array },
-    { "object", l_object },       { "is_array", l_is_array },
-    { "is_object", l_is_object }, { "format_number", l_format_number },
-    { "round", l_round },         { NULL, NULL },
+    { "decode", l_decode },
+    { "encode", l_encode },
+    { "canonical", l_canonical },
+    { "array", l_array },
+    { "object", l_object },
+    { "is_array", l_is_array },
+    { "is_object", l_is_object },
+    { "format_number", l_format_number },
+    { "extent", l_extent },
+    { "round", l_round },
+    { NULL, NULL },
 };
 
 int luaopen_rt_json(lua_State *L)

@@ -172,6 +172,30 @@ bool file_read(const char *path, struct buf *out, struct err *e)
     return ok;
 }
 
+bool file_read_part(const char *path, int64_t at, size_t n, struct buf *out,
+                    struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return file_err(e, "open", path, errno);
+    char *to = buf_room(out, n);
+    size_t done = 0;
+    ssize_t k = 1;
+    while (to && done < n && k != 0) {
+        k = pread(fd, to + done, n - done, at + (int64_t)done);
+        if (k < 0 && errno != EINTR)
+            break;
+        done += k > 0 ? (size_t)k : 0;
+    }
+    int code = errno;
+    close(fd);
+    if (k < 0 && done < n)
+        return file_err(e, "read", path, code);
+    if (to)
+        buf_added(out, done);
+    return to || too_large(path, out->max, e);
+}
+
 /* ---- writing ---- */
 
 /* Where a name is: the folder, held open, and the two names in it. */
@@ -317,6 +341,113 @@ bool file_write_atomic(const char *path, const void *p, size_t n, unsigned flags
     bool ok = is_equal || spot_write(&s, p, n, flags, e);
     close(s.dir);
     return ok;
+}
+
+/* ---- writing in pieces ---- */
+
+enum { DRAFT_PIECE = 1 << 16 };
+
+struct draft {
+    struct spot spot;
+    char *path;
+    unsigned flags;
+    int fd;
+    struct buf waiting;
+};
+
+struct draft *draft_open(const char *path, unsigned flags, struct err *e)
+{
+    struct draft *d = mem_new(sizeof *d);
+    d->path = mem_copy(path, strlen(path));
+    d->flags = flags;
+    d->fd = -1;
+    if (spot_open(&d->spot, d->path, e)) {
+        d->fd = temp_open(&d->spot);
+        if (d->fd >= 0 && temp_fill(&d->spot, d->fd, "", 0, 0))
+            return d;
+        file_err(e, "write", path, errno);
+    }
+    draft_drop(d);
+    return NULL;
+}
+
+static bool draft_flush(struct draft *d, struct err *e)
+{
+    bool ok = write_all(d->fd, buf_text(&d->waiting), d->waiting.len);
+    buf_clear(&d->waiting);
+    return ok || file_err(e, "write", d->path, errno);
+}
+
+bool draft_add(struct draft *d, const void *p, size_t n, struct err *e)
+{
+    if (!buf_add(&d->waiting, p, n))
+        return err_set(e, ERR_LIMIT, "a piece of %s is too long", d->path);
+    return d->waiting.len < DRAFT_PIECE || draft_flush(d, e);
+}
+
+/* Is the draft what the file holds already? */
+static bool is_as_before(const struct draft *d)
+{
+    char *a = mem_new(READ_STEP), *b = mem_new(READ_STEP);
+    int old = openat(d->spot.dir, d->spot.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int new = openat(d->spot.dir, d->spot.temp, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat was, is;
+    bool equal = old >= 0 && new >= 0 && fstat(old, &was) == 0 && fstat(new, &is) == 0 &&
+                 S_ISREG(was.st_mode) && was.st_size == is.st_size;
+    for (off_t at = 0; equal && at < is.st_size; at += READ_STEP) {
+        ssize_t n = pread(old, a, READ_STEP, at);
+        equal =
+            n > 0 && pread(new, b, READ_STEP, at) == n && memcmp(a, b, (size_t)n) == 0;
+    }
+    if (old >= 0)
+        close(old);
+    if (new >= 0)
+        close(new);
+    mem_free(a);
+    mem_free(b);
+    return equal;
+}
+
+static bool draft_settle(struct draft *d, struct err *e)
+{
+    if (!draft_flush(d, e))
+        return false;
+    if ((d->flags & FILE_KEEP_EQUAL) && is_as_before(d))
+        return unlinkat(d->spot.dir, d->spot.temp, 0) == 0 ||
+               file_err(e, "write", d->path, errno);
+    if ((d->flags & FILE_SYNC) && !sync_fd(d->fd))
+        return file_err(e, "write", d->path, errno);
+    if (!rename_at(d->spot.dir, d->spot.temp, d->spot.name))
+        return file_err(e, "write", d->path, errno);
+    return !(d->flags & FILE_SYNC) || sync_folder(d->spot.dir) ||
+           file_err(e, "sync the folder of", d->path, errno);
+}
+
+static void draft_free(struct draft *d)
+{
+    if (d->fd >= 0)
+        close(d->fd);
+    if (d->spot.dir >= 0)
+        close(d->spot.dir);
+    buf_free(&d->waiting);
+    mem_free(d->path);
+    mem_free(d);
+}
+
+bool draft_end(struct draft *d, struct err *e)
+{
+    bool ok = draft_settle(d, e);
+    if (!ok)
+        unlinkat(d->spot.dir, d->spot.temp, 0);
+    draft_free(d);
+    return ok;
+}
+
+void draft_drop(struct draft *d)
+{
+    if (d->fd >= 0)
+        unlinkat(d->spot.dir, d->spot.temp, 0);
+    draft_free(d);
 }
 
 static bool links_to(const struct spot *s, const char *target)

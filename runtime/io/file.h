@@ -33,6 +33,18 @@ enum { FILE_SYNC = 1, FILE_KEEP_EQUAL = 2 };
 bool file_write_atomic(const char *path, const void *p, size_t n, unsigned flags,
                        struct err *e);
 
+/* The same for a text that comes in pieces. A draft that is dropped leaves the file as
+ * it was. draft_end frees the draft whatever comes of it. */
+struct draft;
+struct draft *draft_open(const char *path, unsigned flags, struct err *e);
+bool draft_add(struct draft *d, const void *p, size_t n, struct err *e);
+bool draft_end(struct draft *d, struct err *e);
+void draft_drop(struct draft *d);
+
+/* Append up to n bytes from offset `at`, fewer at the end of the file. */
+bool file_read_part(const char *path, int64_t at, size_t n, struct buf *out,
+                    struct err *e);
+
 /* Make or redirect a symbolic link in one step. */
 bool file_write_link(const char *path, const char *target, struct err *e);
 

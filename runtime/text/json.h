@@ -45,6 +45,11 @@ struct json_rules {
     size_t size;      /* longest text in bytes, 0 = JSON_DEFAULT_SIZE */
 };
 
+/* Where the value that begins at text[at] ends: its length and `at` together, 0 when
+ * the text (n bytes) ends before that can be told. The value is not read, only its
+ * quotes and brackets are: json_read says whether it is one. */
+size_t json_extent(const char *text, size_t n, size_t at);
+
 /* Read one value that is the whole text but for blanks. `rules` may be NULL: strict.
  * The result belongs to the doc, which keeps what it had before. NULL on error, with
  * kind parse (limit when the text or the doc is too large) and a message that starts

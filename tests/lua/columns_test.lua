@@ -1,18 +1,71 @@
---- Tables for a terminal.
-local columns = require "skillopt.columns"
+--- rt.columns: long lists of numbers and texts; rt.spool: texts that wait on disk.
+local columns = require "rt.columns"
+local file = require "rt.file"
+local spool = require "rt.spool"
 local test = require "skillopt.test"
+local support = test.support "tests/lua/support.lua"
 
-test("names stand to the left, figures to the right", function(t)
-  t.equal(columns.lines({ { "arm", "n", "hard" }, { "no skill", "12", "0.5" } }, 1),
-    { "arm        n  hard", "no skill  12   0.5" })
+test("columns.numbers keeps integers, floats and what is absent apart", function(t)
+  local list = columns.numbers(4)
+  list[1], list[2], list[3] = 1, 1.0, math.mininteger
+  t.equal({ #list, math.type(list[1]), math.type(list[2]), list[3], list[4] },
+    { 4, "integer", "float", math.mininteger })
+  list[1] = nil
+  t.equal(list[1], nil)
 end)
 
-test("characters are counted, not bytes", function(t)
-  t.equal(columns.lines({ { "é", "1" }, { "ab", "2" } }, 1), { "é   1", "ab  2" })
+test("numbers:add puts a number behind the last one", function(t)
+  local list = columns.numbers()
+  for i = 1, 1000 do t.equal(list:add(i * 0.5), i) end
+  t.equal({ #list, list[1], list[1000], list[1001] }, { 1000, 0.5, 500.0 })
 end)
 
-test("words in place of figures widen no column", function(t)
-  t.equal(columns.lines({ { "arm", "n", "hard" }, { "no skill", "not run at all" },
-    { "best", "3", "1.0" } }, 1),
-    { "arm       n  hard", "no skill  not run at all", "best      3   1.0" })
+test("a place that is none, and a value that is none, are refused", function(t)
+  local list = columns.numbers(1)
+  t.raises(function() list[2] = 1 end, "no place")
+  t.raises(function() list[0] = 1 end, "no place")
+  t.raises(function() list[1] = "x" end, "number or nil")
+  t.raises(function() list:add "x" end, "number")
+  t.raises(function() columns.numbers(-1) end, "from 0")
+end)
+
+test("columns.texts gives texts back by number and finds the first that is equal", function(t)
+  local list = columns.texts()
+  for i = 1, 3000 do list:add("id " .. i % 2000) end
+  t.equal({ #list, list[1], list[3000], list[3001] }, { 3000, "id 1", "id 1000" })
+  t.equal({ list:find "id 1000", list:find "id 0", list:find "id 2000" }, { 1000, 2000 })
+  list:add "id 2000"
+  t.equal(list:find "id 2000", 3001)
+end)
+
+test("texts may be empty and hold any byte", function(t)
+  local list = columns.texts()
+  t.equal({ list:find "", list:add "", list:add "a\0b", list:find "" }, { nil, 1, 2, 1 })
+  t.equal({ list[1], list[2], list:find "a" }, { "", "a\0b" })
+end)
+
+test("a spool gives every text back, from memory and from its file", function(t)
+  local s <close> = spool.new(support.folder())
+  local places = {}
+  for i = 1, 300 do places[i] = s:add(("x"):rep(i * 50) .. i) end
+  for _, i in ipairs { 300, 1, 150, 299, 2 } do
+    t.equal(s:read(places[i]), ("x"):rep(i * 50) .. i)
+  end
+  t.equal(s:read(s:add ""), "")
+end)
+
+test("a spool leaves no file behind", function(t)
+  local folder = support.folder()
+  local s = spool.new(folder)
+  s:add(("x"):rep(3 << 20))
+  t.equal(file.list(folder), {})
+  s:close()
+  s:close()
+  t.raises(function() s:add "x" end, "closed")
+end)
+
+test("a spool whose file cannot be made is an error of the world", function(t)
+  local s <close> = spool.new "build/tmp/no/such/folder"
+  local at, err = s:add(("x"):rep(3 << 20))
+  t.equal({ at, err.kind }, { nil, "io" })
 end)

@@ -26,3 +26,10 @@ test("canonical is the digest of the canonical JSON text", function(t)
   end
   t.raises(function() digest.canonical { print } end, "cannot be written as JSON")
 end)
+
+test("a digest.stream is the digest of its pieces, taken once", function(t)
+  local stream = digest.stream()
+  for _, piece in ipairs { "a", "", "bc" } do stream:add(piece) end
+  t.equal(stream:hex(), digest.sha256("abc"))
+  t.raises(function() stream:add "d" end, "taken already")
+end)

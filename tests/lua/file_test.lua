@@ -131,3 +131,52 @@ test("file.label with distinct tells names apart that differ by case", function(
   t.ok(name:find "^Q1~%x%x%x%x%x%x%x%x$", name)
   t.ok(name:lower() ~= file.label("q1", { distinct = true }):lower(), name)
 end)
+
+test("file.read_part reads from a byte on, less at the end", function(t)
+  local at, ending <close> = folder()
+  assert(file.write(at "f", "0123456789"))
+  t.equal({ file.read_part(at "f", 2, 3), file.read_part(at "f", 8, 5) }, { "234", "89" })
+  t.equal(file.read_part(at "f", 10, 5), "")
+  local text, err = file.read_part(at "no", 0, 1)
+  t.equal({ text, err.kind }, { nil, "io" })
+end)
+
+test("a file.draft replaces the file when it is finished, and not before", function(t)
+  local at, ending <close>, root = folder()
+  assert(file.write(at "f", "old"))
+  local draft <close> = assert(file.draft(at "f"))
+  for i = 1, 20000 do assert(draft:add(i .. "\n")) end
+  t.equal(file.read(at "f"), "old")
+  t.equal(draft:finish(), true)
+  t.equal({ #file.read(at "f"), #file.list(root) }, { 108894, 1 })
+  t.raises(function() draft:add "x" end, "over")
+end)
+
+test("a file.draft that is dropped leaves everything as it was", function(t)
+  local at, ending <close>, root = folder()
+  assert(file.write(at "f", "old"))
+  do
+    local draft <close> = assert(file.draft(at "f"))
+    draft:add "new"
+  end
+  t.equal({ file.read(at "f"), file.list(root) }, { "old", { "f" } })
+end)
+
+test("a file.draft that says what the file says leaves it alone", function(t)
+  local at, ending <close>, root = folder()
+  local same = ("line\n"):rep(30000)
+  assert(file.write(at "f", same))
+  assert(file.link(at "g", "f"))
+  local draft <close> = assert(file.draft(at "f", { keep_equal = true }))
+  draft:add(same:sub(1, 99999))
+  draft:add(same:sub(100000))
+  t.equal({ draft:finish(), file.read(at "f") == same, #file.list(root) }, { true, true, 2 })
+  local longer <close> = assert(file.draft(at "f", { keep_equal = true }))
+  longer:add(same .. "more\n")
+  t.equal({ longer:finish(), #file.read(at "f") }, { true, #same + 5 })
+end)
+
+test("a file.draft in a folder that is not there is an error of the world", function(t)
+  local draft, err = file.draft "build/tmp/no/such/folder/f"
+  t.equal({ draft, err.kind }, { nil, "io" })
+end)

@@ -163,3 +163,13 @@ test("large documents survive decode and encode", function(t)
   t.equal(json.decode(text), list)
   t.equal(json.encode(json.decode(text)), text)
 end)
+
+test("json.extent finds the end of a value without reading it", function(t)
+  t.equal(json.extent('{"a":"}\\"]",[[1]]} x', 1), 19)
+  t.equal(json.extent("[1,2]", 1), 6)
+  t.equal(json.extent(' "\\\\" ', 2), 6)
+  t.equal(json.extent("12, 3", 1), 3)
+  for _, half in ipairs { "", "12", '"a', '"a\\', "[1", '{"a":"}' } do
+    t.equal(json.extent(half, 1), nil, half)
+  end
+end)

@@ -9,7 +9,6 @@ return policy.define {
     return decide.is_better(candidate, current), (decide.reason(candidate, current))
   end,
   hopeless = function(prefix, current, _, _, run)
-    local most, score = decide.most(prefix, current, run.max)
-    return most <= score
+    return decide.is_hopeless(prefix, current, run.max)
   end,
 }

@@ -1,7 +1,7 @@
 --- The last lines of a run: what was gained on the test set, item by item, and where the
 --- skill is.
 local arms_of = require "skillopt.run.arms"
-local columns = require "skillopt.columns"
+local figures = require "skillopt.figures"
 local ending = require "skillopt.ending"
 local json = require "rt.json"
 local stdout = require "rt.stdout"
@@ -43,8 +43,8 @@ local function test_lines(summary)
     local title = string.format("  %s over %s", name_of(one.arm), name_of(one.over))
     pairings[i + 1] = one.n and arms_of.pair_row(title, one) or { title, NOT_RUN }
   end
-  local lines = columns.lines(arms, 1)
-  return table.move(columns.lines(pairings, 1), 1, #pairings, #lines + 1, lines)
+  local lines = figures.lines(arms, 1)
+  return table.move(figures.lines(pairings, 1), 1, #pairings, #lines + 1, lines)
 end
 
 --- Show the end of a run.

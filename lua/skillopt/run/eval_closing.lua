@@ -1,7 +1,7 @@
 --- The last lines of an evaluation: one table over models, skills and splits, the task
 --- types, then who is above whom item by item.
 local arms_of = require "skillopt.run.arms"
-local columns = require "skillopt.columns"
+local figures = require "skillopt.figures"
 local json = require "rt.json"
 local stdout = require "rt.stdout"
 
@@ -27,7 +27,7 @@ local function figures_table(result, splits)
       rows[#rows + 1] = behind({ arm.model, arm.skill, part[1] }, arms_of.row("", part[2]))
     end
   end
-  return columns.lines(rows, 3)
+  return figures.lines(rows, 3)
 end
 
 --- Name of an arm in a heading: of its skill, its model, or both, whatever tells it apart.
@@ -60,7 +60,7 @@ local function types_table(result)
     end
     rows[i + 1] = cells
   end
-  return columns.lines(rows, 1)
+  return figures.lines(rows, 1)
 end
 
 --- What differs between the two sides stands first.
@@ -79,7 +79,7 @@ local function pairs_table(result)
   for i, one in ipairs(result.comparisons) do
     rows[i + 1] = behind(pair_title(one), arms_of.pair_row("", one))
   end
-  return columns.lines(rows, 3)
+  return figures.lines(rows, 3)
 end
 
 --- The first comparison over all items of which too few were measured on both sides, or nil.

@@ -155,7 +155,7 @@ end
 
 local function types_of(value)
   local out = json.array {}
-  for _, bucket in ipairs(evaluation.by_type(value:rows(), {})) do
+  for _, bucket in ipairs(evaluation.by_type(evaluation.each_row(value), {})) do
     if bucket.name ~= "overall" and bucket.total > 0 then
       out[#out + 1] = { task_type = bucket.name, n = bucket.total,
         hard = bucket.hard / bucket.total, soft = bucket.soft / bucket.total }
@@ -236,17 +236,18 @@ local ROW_KEYS <const> = { "id", "state", "hard", "soft", "task_type", "model", 
 
 --- All rows in one file, with whose they are.
 local function write_rows(run, asked, arms)
-  local lines, written = {}, {}
+  local draft <close> = run.draft "results.jsonl"
+  local written = {}
   for _, arm in ipairs(arms) do
     for _, split in ipairs(written[arm.folder] and {} or asked.splits) do
-      for _, row in ipairs(arm.values[split]:rows()) do
+      for row in evaluation.each_row(arm.values[split]) do
         row.model, row.skill, row.split = arm.model, arm.skill.label, split
-        lines[#lines + 1] = json.encode(row, { keys = ROW_KEYS }) .. "\n"
+        draft:add(json.encode(row, { keys = ROW_KEYS }) .. "\n")
       end
     end
     written[arm.folder] = true
   end
-  run.write("results.jsonl", table.concat(lines))
+  draft:finish()
 end
 
 ------------------------------------------------------------------------ program

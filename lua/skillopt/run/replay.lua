@@ -25,15 +25,30 @@ local function configuration(stored)
     roles = stored.known.kind and evaluation_of.ROLES or nil }
 end
 
+--- Bytes of a file read at once.
+local PIECE <const> = 1 << 20
+
+--- Digest of a file, nil when it is not there.
+local function digest_of(path)
+  local stream, at = digest.stream(), 0
+  while true do
+    local piece = file.read_part(path, at, PIECE)
+    if not piece then return nil end
+    if piece == "" then return stream:hex() end
+    stream:add(piece)
+    at = at + #piece
+  end
+end
+
 --- Notes what the program writes; at the end each file must be what it wrote last.
 local function comparer(path)
   local last = {}
-  local function note(name, text) last[name] = digest.sha256(text) end
+  local function note(name, id) last[name] = id end
   local function finish()
     for name, id in pairs(last) do
       local is_compared = not NOT_COMPARED[name] and not name:find "step_record%.json$"
-      local there = is_compared and file.read(path .. "/" .. name)
-      if there and digest.sha256(there) ~= id then
+      local there = is_compared and digest_of(path .. "/" .. name)
+      if there and there ~= id then
         error({ kind = "io", retry = false,
           message = string.format("%s/%s is not what the journal gives", path, name),
           hint = "`skillopt replay` without --verify writes the files anew" }, 0)

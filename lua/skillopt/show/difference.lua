@@ -1,7 +1,7 @@
 --- Two runs beside each other: what was set differently, which items one has and the other
 --- has not, how their skills differ.
 local arms_of = require "skillopt.run.arms"
-local columns = require "skillopt.columns"
+local figures = require "skillopt.figures"
 local compare = require "skillopt.compare"
 local json = require "rt.json"
 local linediff = require "skillopt.linediff"
@@ -166,7 +166,7 @@ local function item_lines(d)
     rows[#rows + 1] = is_there and arms_of.pair_row("  " .. one.set, one.pairing)
       or { "  " .. one.set, "not measured in both" }
   end
-  local lines = columns.lines(rows, 1)
+  local lines = figures.lines(rows, 1)
   for _, one in ipairs(d.items) do
     if #one.won > 0 then lines[#lines + 1] = one.set .. ", won: " .. ids(one.won) end
     if #one.lost > 0 then lines[#lines + 1] = one.set .. ", lost: " .. ids(one.lost) end

@@ -1,5 +1,5 @@
 --- The pages of `skillopt show`: a run, and one of its steps.
-local columns = require "skillopt.columns"
+local figures = require "skillopt.figures"
 local visible = require "skillopt.visible"
 
 local M = {}
@@ -71,7 +71,7 @@ end
 local function step_table(steps)
   local rows = { HEADING }
   for _, s in ipairs(steps) do rows[#rows + 1] = step_row(s) end
-  local lines = columns.lines(rows, 0)
+  local lines = figures.lines(rows, 0)
   if #steps == 0 then return { "no step has ended yet" } end
   return lines
 end
@@ -134,7 +134,7 @@ local function stage_lines(stages)
     rows[#rows + 1] = { "  " .. text(name), cell(row.calls), cell(row.prompt_tokens),
       cell(row.completion_tokens) }
   end
-  return #rows > 1 and columns.lines(rows, 1) or {}
+  return #rows > 1 and figures.lines(rows, 1) or {}
 end
 
 local function gaps(facts)

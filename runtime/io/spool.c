@@ -1,0 +1,144 @@
+/* spool.c - see spool.h. A text lies behind its length (8 bytes, of this machine). */
+#include "io/spool.h"
+#include "base/fault.h"
+#include "base/mem.h"
+#include "io/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Read at once: the length and, mostly, all of the text. */
+enum { PIECE = 4096 };
+
+struct spool {
+    char *folder;
+    int fd; /* plus 1, so that zeroed is none */
+    int64_t on_disk;
+    struct buf waiting; /* what lies behind on_disk */
+};
+
+struct spool *spool_new(const char *folder)
+{
+    struct spool *s = mem_new(sizeof *s);
+    s->folder = mem_copy(folder, strlen(folder));
+    return s;
+}
+
+static bool spool_err(struct spool *s, const char *verb, struct err *e)
+{
+    return file_err(e, verb, s->folder, errno);
+}
+
+/* File systems without O_TMPFILE get a name that is taken away at once. */
+static int open_named(const char *folder)
+{
+    struct buf path = { 0 };
+    buf_add_format(&path, "%s/.spool-XXXXXX", folder);
+    int fd = mkostemp(path.ptr, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path.ptr);
+    buf_free(&path);
+    return fd;
+}
+
+static bool open_file(struct spool *s, struct err *e)
+{
+    if (s->fd)
+        return true;
+    int fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+        fd = open_named(s->folder);
+    if (fd < 0)
+        return spool_err(s, "keep texts in", e);
+    s->fd = fd + 1;
+    return true;
+}
+
+static bool flush(struct spool *s, struct err *e)
+{
+    size_t done = 0;
+    if (!open_file(s, e))
+        return false;
+    if (!fault_pass(FAULT_APPEND)) {
+        fault_refuse(s->fd - 1, s->waiting.ptr, s->waiting.len, -1);
+        return spool_err(s, "keep texts in", e);
+    }
+    while (done < s->waiting.len) {
+        ssize_t k = pwrite(s->fd - 1, s->waiting.ptr + done, s->waiting.len - done,
+                           s->on_disk + (int64_t)done);
+        if (k < 0 && errno != EINTR)
+            return spool_err(s, "keep texts in", e);
+        done += k > 0 ? (size_t)k : 0;
+    }
+    s->on_disk += (int64_t)done;
+    buf_clear(&s->waiting);
+    return true;
+}
+
+bool spool_add(struct spool *s, const char *p, size_t n, int64_t *place, struct err *e)
+{
+    uint64_t length = n;
+    *place = s->on_disk + (int64_t)s->waiting.len;
+    buf_add(&s->waiting, &length, sizeof length);
+    if (!buf_add(&s->waiting, p, n))
+        return err_set(e, ERR_LIMIT, "a text of %zu bytes is too long", n);
+    return s->waiting.len < SPOOL_IN_MEMORY || flush(s, e);
+}
+
+static bool read_waiting(struct spool *s, size_t at, struct buf *out)
+{
+    uint64_t length;
+    memcpy(&length, s->waiting.ptr + at, sizeof length);
+    return buf_add(out, s->waiting.ptr + at + sizeof length, (size_t)length);
+}
+
+/* Fill n bytes of `out` from the file, fewer at its end. */
+static bool read_disk(struct spool *s, int64_t at, size_t n, struct buf *out,
+                      struct err *e)
+{
+    char *to = buf_room(out, n);
+    size_t done = 0;
+    while (to && done < n) {
+        ssize_t k = pread(s->fd - 1, to + done, n - done, at + (int64_t)done);
+        if (k < 0 && errno != EINTR)
+            return spool_err(s, "read texts kept in", e);
+        if (k == 0)
+            break;
+        done += k > 0 ? (size_t)k : 0;
+    }
+    if (to)
+        buf_added(out, done);
+    return to || err_set(e, ERR_LIMIT, "a text of %zu bytes is too long", n);
+}
+
+bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e)
+{
+    uint64_t length;
+    buf_clear(out);
+    if (place >= s->on_disk)
+        return read_waiting(s, (size_t)(place - s->on_disk), out);
+    if (!read_disk(s, place, PIECE, out, e))
+        return false;
+    memcpy(&length, out->ptr, sizeof length);
+    size_t there = out->len - sizeof length;
+    if (there < length &&
+        !read_disk(s, place + (int64_t)out->len, (size_t)length - there, out, e))
+        return false;
+    memmove(out->ptr, out->ptr + sizeof length, (size_t)length);
+    out->len = (size_t)length;
+    out->ptr[out->len] = '\0';
+    return true;
+}
+
+void spool_free(struct spool *s)
+{
+    if (!s)
+        return;
+    if (s->fd)
+        close(s->fd - 1);
+    buf_free(&s->waiting);
+    mem_free(s->folder);
+    mem_free(s);
+}
