@@ -40,7 +40,12 @@ CPPFLAGS += -D_GNU_SOURCE -Iruntime -DSKILLOPT_VERSION='"$(VERSION)"' \
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wwrite-strings -Wvla -Wno-unused-parameter
-LDLIBS   += $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -lpthread
+# Lua stands in the program itself: its calls need no look-up, and the program starts
+# sooner. libcurl is loaded when it is needed (runtime/io/curl_late.h): the linker leaves
+# out what nobody names.
+LDFLAGS  += -Wl,--as-needed
+LDLIBS   += $(patsubst -llua5.4,-l:liblua5.4.a,$(shell pkg-config --libs $(PKGS) 2>/dev/null)) \
+            -lm -lpthread
 
 ifeq ($(MODE),asan)
 CC      := $(CLANG)

@@ -8,12 +8,12 @@
 #include "base/buf.h"
 #include "base/fault.h"
 #include "base/mem.h"
+#include "io/curl_late.h"
 #include "io/http_fault.h"
 #include "io/loop.h"
 #include "io/url.h"
 #include <assert.h>
 #include <ctype.h>
-#include <curl/curl.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static struct http {
 static void call_end(struct http_call *c, enum http_end end, CURLcode code)
 {
     assert(c->state == CALL_ACTIVE);
-    curl_multi_remove_handle(http.multi, c->easy);
+    curl.multi_remove_handle(http.multi, c->easy);
     timer_stop(&c->timer);
     c->state = CALL_DONE;
     if (c->end == HTTP_END_CURL) /* how a finished stream is closed does not matter */
@@ -100,11 +100,11 @@ static void call_end(struct http_call *c, enum http_end end, CURLcode code)
 static void collect_ended(void)
 {
     int left;
-    for (CURLMsg *m = curl_multi_info_read(http.multi, &left); m;
-         m = curl_multi_info_read(http.multi, &left)) {
+    for (CURLMsg *m = curl.multi_info_read(http.multi, &left); m;
+         m = curl.multi_info_read(http.multi, &left)) {
         CURLcode code = m->data.result;
         struct http_call *c = NULL;
-        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&c);
+        curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&c);
         call_end(c, HTTP_END_CURL, code);
     }
 }
@@ -114,7 +114,7 @@ static void collect_ended(void)
 static bool call_is_connecting(const struct http_call *c)
 {
     curl_off_t ready = 0;
-    curl_easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
+    curl.easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
     return ready == 0;
 }
 
@@ -126,7 +126,7 @@ static double call_next_deadline(const struct http_call *c)
 static void call_note_upload(struct http_call *c, double now)
 {
     curl_off_t uploaded = 0;
-    curl_easy_getinfo(c->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+    curl.easy_getinfo(c->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
     if (uploaded != c->uploaded)
         c->last_news = now;
     c->uploaded = uploaded;
@@ -167,7 +167,7 @@ static void call_allow_end(struct http_call *c)
 static size_t give_chunk(struct http_call *c, const char *p, size_t n)
 {
     long status = 0;
-    curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl.easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     switch (c->on_chunk(c->arg, (int)status, p, n)) {
     case HTTP_ENOUGH:
         c->end = HTTP_END_ENOUGH;
@@ -264,14 +264,14 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *ma
     }
     watch(fd, what, mark != NULL);
     if (!mark)
-        curl_multi_assign(http.multi, fd, &is_watched);
+        curl.multi_assign(http.multi, fd, &is_watched);
     return 0;
 }
 
 static void on_time(struct timer *t)
 {
     int running;
-    curl_multi_socket_action(http.multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    curl.multi_socket_action(http.multi, CURL_SOCKET_TIMEOUT, 0, &running);
     collect_ended();
 }
 
@@ -297,7 +297,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     int n = epoll_wait(http.epoll, ready, EVENTS_A_TURN, 0);
     for (int i = 0; i < n; i++) {
         int running;
-        curl_multi_socket_action(http.multi, ready[i].data.fd,
+        curl.multi_socket_action(http.multi, ready[i].data.fd,
                                  select_flags(ready[i].events), &running);
     }
     collect_ended();
@@ -333,14 +333,14 @@ static bool poll_open(struct err *e)
 
 static void multi_open(void)
 {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    http.multi = curl_multi_init();
-    http.share = curl_share_init();
+    curl.global_init(CURL_GLOBAL_DEFAULT);
+    http.multi = curl.multi_init();
+    http.share = curl.share_init();
     assert(http.multi && http.share);
-    curl_share_setopt(http.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-    curl_multi_setopt(http.multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(http.multi, CURLMOPT_TIMERFUNCTION, on_timeout);
-    curl_multi_setopt(http.multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_MAX);
+    curl.share_setopt(http.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    curl.multi_setopt(http.multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl.multi_setopt(http.multi, CURLMOPT_TIMERFUNCTION, on_timeout);
+    curl.multi_setopt(http.multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_MAX);
 }
 
 static bool http_open(struct err *e)
@@ -348,7 +348,7 @@ static bool http_open(struct err *e)
     if (http.is_open)
         return true;
     raise_file_limit();
-    if (!poll_open(e))
+    if (!curl_load(e) || !poll_open(e))
         return false;
     multi_open();
     http.certificates = getenv("SSL_CERT_FILE");
@@ -367,7 +367,7 @@ static struct http_call *call_take(void)
         return c;
     }
     c = mem_new(sizeof *c);
-    c->easy = curl_easy_init();
+    c->easy = curl.easy_init();
     assert(c->easy);
     c->headers.max = HTTP_MAX_HEADERS;
     return c;
@@ -375,8 +375,8 @@ static struct http_call *call_take(void)
 
 static void call_destroy(struct http_call *c)
 {
-    curl_easy_cleanup(c->easy);
-    curl_slist_free_all(c->lines);
+    curl.easy_cleanup(c->easy);
+    curl.slist_free_all(c->lines);
     buf_free(&c->lines_key);
     buf_free(&c->headers);
     buf_free(&c->body);
@@ -435,15 +435,15 @@ static bool header_is(const char *line, const char *name)
 /* An empty value takes a header out that libcurl would add. */
 static void lines_build(struct http_call *c, const char *const *headers)
 {
-    curl_slist_free_all(c->lines);
-    c->lines = curl_slist_append(NULL, "Expect:");
+    curl.slist_free_all(c->lines);
+    c->lines = curl.slist_append(NULL, "Expect:");
     bool has_type = false;
     for (size_t i = 0; headers && headers[i]; i++) {
         has_type = has_type || header_is(headers[i], "content-type");
-        c->lines = curl_slist_append(c->lines, headers[i]);
+        c->lines = curl.slist_append(c->lines, headers[i]);
     }
     if (!has_type)
-        c->lines = curl_slist_append(c->lines, "Content-Type:");
+        c->lines = curl.slist_append(c->lines, "Content-Type:");
 }
 
 /* Most calls of a handle have the headers of the one before. */
@@ -461,7 +461,7 @@ static void call_set_headers(struct http_call *c, const char *const *headers)
         buf_free(&c->lines_key);
         c->lines_key = key;
     }
-    curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->lines);
+    curl.easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->lines);
 }
 
 static void call_set_method(struct http_call *c, const struct http_request *r)
@@ -469,51 +469,51 @@ static void call_set_method(struct http_call *c, const struct http_request *r)
     const char *method = r->method ? r->method : r->body ? "POST" : "GET";
     bool is_post = strcmp(method, "POST") == 0;
     if (r->body || is_post) {
-        curl_easy_setopt(c->easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
-        curl_easy_setopt(c->easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
+        curl.easy_setopt(c->easy, CURLOPT_POST, 1L);
+        curl.easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+        curl.easy_setopt(c->easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
     }
     if (strcmp(method, "HEAD") == 0)
-        curl_easy_setopt(c->easy, CURLOPT_NOBODY, 1L);
+        curl.easy_setopt(c->easy, CURLOPT_NOBODY, 1L);
     else if (!is_post && strcmp(method, "GET") != 0)
-        curl_easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, method);
+        curl.easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, method);
 }
 
 static void call_set_callbacks(struct http_call *c)
 {
-    curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c);
-    curl_easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(c->easy, CURLOPT_WRITEDATA, c);
-    curl_easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(c->easy, CURLOPT_HEADERDATA, c);
-    curl_easy_setopt(c->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    curl_easy_setopt(c->easy, CURLOPT_OPENSOCKETDATA, c);
-    curl_easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->detail);
+    curl.easy_setopt(c->easy, CURLOPT_PRIVATE, c);
+    curl.easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl.easy_setopt(c->easy, CURLOPT_WRITEDATA, c);
+    curl.easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl.easy_setopt(c->easy, CURLOPT_HEADERDATA, c);
+    curl.easy_setopt(c->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl.easy_setopt(c->easy, CURLOPT_OPENSOCKETDATA, c);
+    curl.easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->detail);
 }
 
 static void call_set_options(struct http_call *c, const struct url *u)
 {
     CURL *easy = c->easy;
-    curl_easy_setopt(easy, CURLOPT_SHARE, http.share);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "skillopt/" SKILLOPT_VERSION);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 300L);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BUFFER);
-    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER);
-    curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)c->max_body);
+    curl.easy_setopt(easy, CURLOPT_SHARE, http.share);
+    curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+    curl.easy_setopt(easy, CURLOPT_USERAGENT, "skillopt/" SKILLOPT_VERSION);
+    curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
+    curl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl.easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 300L);
+    curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BUFFER);
+    curl.easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER);
+    curl.easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)c->max_body);
     if (c->connect_timeout_s > 300) /* else libcurl's own limit would be the shorter */
-        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)c->connect_timeout_s + 1);
+        curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)c->connect_timeout_s + 1);
     if (url_is_loopback(u))
-        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+        curl.easy_setopt(easy, CURLOPT_PROXY, "");
     if (http.certificates)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, http.certificates);
+        curl.easy_setopt(easy, CURLOPT_CAINFO, http.certificates);
 }
 
 static double limit_or(double limit_s, double otherwise_s)
@@ -549,7 +549,7 @@ static void call_begin(struct http_call *c)
     c->connect_at = now + c->connect_timeout_s;
     c->state = CALL_ACTIVE;
     http.in_flight++;
-    CURLMcode rc = curl_multi_add_handle(http.multi, c->easy);
+    CURLMcode rc = curl.multi_add_handle(http.multi, c->easy);
     assert(rc == CURLM_OK);
     timer_start(&c->timer, call_next_deadline(c) - now, on_deadline);
 }
@@ -573,13 +573,13 @@ struct http_call *http_start(const struct http_request *r, struct err *e)
     if (!can_send(&u, e))
         return NULL;
     struct http_call *c = call_take();
-    curl_easy_reset(c->easy);
+    curl.easy_reset(c->easy);
     call_set_state(c, r);
     call_set_callbacks(c);
     call_set_options(c, &u);
     call_set_headers(c, r->headers);
     call_set_method(c, r);
-    curl_easy_setopt(c->easy, CURLOPT_URL, r->url);
+    curl.easy_setopt(c->easy, CURLOPT_URL, r->url);
     call_begin(c);
     return c;
 }
@@ -589,7 +589,7 @@ void http_call_free(struct http_call *c)
     if (!c)
         return;
     if (c->state == CALL_ACTIVE) {
-        curl_multi_remove_handle(http.multi, c->easy);
+        curl.multi_remove_handle(http.multi, c->easy);
         timer_stop(&c->timer);
         http.in_flight--;
     }
@@ -601,7 +601,7 @@ void http_call_free(struct http_call *c)
 static double time_of(const struct http_call *c, CURLINFO what)
 {
     curl_off_t us = 0;
-    curl_easy_getinfo(c->easy, what, &us);
+    curl.easy_getinfo(c->easy, what, &us);
     return (double)us / 1e6;
 }
 
@@ -609,11 +609,11 @@ static void result_fill_figures(const struct http_call *c, struct http_result *r
 {
     long head_in = 0, head_out = 0, connects = 0;
     curl_off_t in = 0, out = 0;
-    curl_easy_getinfo(c->easy, CURLINFO_HEADER_SIZE, &head_in);
-    curl_easy_getinfo(c->easy, CURLINFO_REQUEST_SIZE, &head_out);
-    curl_easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &connects);
-    curl_easy_getinfo(c->easy, CURLINFO_SIZE_DOWNLOAD_T, &in);
-    curl_easy_getinfo(c->easy, CURLINFO_SIZE_UPLOAD_T, &out);
+    curl.easy_getinfo(c->easy, CURLINFO_HEADER_SIZE, &head_in);
+    curl.easy_getinfo(c->easy, CURLINFO_REQUEST_SIZE, &head_out);
+    curl.easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &connects);
+    curl.easy_getinfo(c->easy, CURLINFO_SIZE_DOWNLOAD_T, &in);
+    curl.easy_getinfo(c->easy, CURLINFO_SIZE_UPLOAD_T, &out);
     r->bytes_in = (uint64_t)(head_in + in);
     r->bytes_out = (uint64_t)(head_out + out);
     r->is_reused = connects == 0;
@@ -630,8 +630,8 @@ static bool call_judge(const struct http_call *c, struct err *e)
     const char *text = NULL;
     struct url u;
     char origin[URL_ORIGIN_MAX] = "the server";
-    curl_easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_error);
-    curl_easy_getinfo(c->easy, CURLINFO_EFFECTIVE_URL, &text);
+    curl.easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_error);
+    curl.easy_getinfo(c->easy, CURLINFO_EFFECTIVE_URL, &text);
     if (text && url_split(text, &u, NULL))
         url_origin(&u, origin);
     struct http_fault f = { .end = c->end, .curl_code = c->code, .detail = c->detail };
@@ -650,7 +650,7 @@ bool http_call_result(struct http_call *c, struct http_result *result, struct er
     assert(c->state == CALL_DONE);
     long status = 0;
     *result = (struct http_result){ 0 };
-    curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl.easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     result->status = (int)status;
     result->headers = buf_text(&c->headers);
     result->header_count = c->header_count;
@@ -694,9 +694,9 @@ void http_fini(void)
         http.free_calls = c->next_free;
         call_destroy(c);
     }
-    curl_multi_cleanup(http.multi);
-    curl_share_cleanup(http.share);
-    curl_global_cleanup();
+    curl.multi_cleanup(http.multi);
+    curl.share_cleanup(http.share);
+    curl.global_cleanup();
     timer_stop(&http.timer);
     uv_close((uv_handle_t *)http.poll, on_closed);
     close(http.epoll);

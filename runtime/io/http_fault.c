@@ -1,12 +1,15 @@
 /* http_fault.c - see http_fault.h. */
 #include "io/http_fault.h"
-#include <curl/curl.h>
+#include "io/curl_late.h"
 #include <errno.h>
 #include <string.h>
 
 static const char *words(const struct http_fault *f)
 {
-    return f->detail[0] ? f->detail : curl_easy_strerror((CURLcode)f->curl_code);
+    if (f->detail[0])
+        return f->detail;
+    return curl_load(NULL) ? curl.easy_strerror((CURLcode)f->curl_code)
+                           : "an error of libcurl";
 }
 
 static bool fault_connect(const struct http_fault *f, struct err *e)
