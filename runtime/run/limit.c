@@ -8,7 +8,8 @@ enum { FIRST_WINDOW = 64 };
 
 #define SHRINK_BUSY   0.5
 #define SHRINK_FAULT  0.7
-#define GROW_A_ROUND  4.0
+#define GROW_FREE     3.0 /* a success: the window is four times as wide after a round */
+#define GROW_A_ROUND  4.0 /* once there was a fault */
 #define FAULT_WEIGHT  (1.0 / 16) /* of the newest outcome in the share of faults */
 #define FAULTS_MANY   0.25
 #define PAUSE_FIRST_S 1.0
@@ -221,8 +222,8 @@ static void pause_for(struct limit *l, double now, double seconds)
 
 static void grow(struct limit *l)
 {
-    double step = l->has_shrunk ? GROW_A_ROUND / l->window : 1;
-    l->window = fmin(l->window + fmin(step, 1), l->options.ceiling);
+    double step = l->has_shrunk ? fmin(GROW_A_ROUND / l->window, 1) : GROW_FREE;
+    l->window = fmin(l->window + step, l->options.ceiling);
 }
 
 /* True for the first fault of a round: the others were on their way already. */

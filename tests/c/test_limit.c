@@ -101,20 +101,34 @@ static void the_first_call_goes_alone_until_one_succeeded(void)
     CHECK_INT(start_all(3), 64);
 }
 
-static void the_window_grows_by_one_a_success_up_to_the_ceiling(void)
+static void the_window_grows_by_three_a_success_up_to_the_ceiling(void)
 {
-    open_window(70);
+    open_window(82);
     want(1, 400);
     CHECK_INT(start_all(0), 64);
     for (int i = 1; i <= 6; i++) {
         done(i, LIMIT_OK, 1);
-        CHECK_INT(window(), 64 + i);
-        CHECK_INT(start_all(1), 2);
+        CHECK_INT(window(), 64 + 3 * i);
+        CHECK_INT(start_all(1), 4);
     }
     done(7, LIMIT_OK, 1);
-    CHECK_INT(window(), 70);
+    CHECK_INT(window(), 82);
     CHECK_INT(start_all(1), 1);
-    CHECK_INT(limit_look(l).in_flight, 70);
+    CHECK_INT(limit_look(l).in_flight, 82);
+}
+
+static void the_window_is_four_times_as_wide_after_a_round(void)
+{
+    open_window(2000);
+    want(1, 5000);
+    int first = 1;
+    for (int width = 64; width <= 1024; width *= 4) {
+        CHECK_INT(start_all(width), first == 1 ? 64 : width);
+        for (int i = first; i < first + width; i++)
+            done(i, LIMIT_OK, width);
+        first += width;
+        CHECK_INT(window(), 4 * width < 2000 ? 4 * width : 2000);
+    }
 }
 
 static void a_small_ceiling_is_never_passed(void)
@@ -427,8 +441,10 @@ int main(void)
 {
     check_run("the first call goes alone until one succeeded",
               the_first_call_goes_alone_until_one_succeeded);
-    check_run("the window grows by one a success up to the ceiling",
-              the_window_grows_by_one_a_success_up_to_the_ceiling);
+    check_run("the window grows by three a success up to the ceiling",
+              the_window_grows_by_three_a_success_up_to_the_ceiling);
+    check_run("the window is four times as wide after a round",
+              the_window_is_four_times_as_wide_after_a_round);
     check_run("a small ceiling is never passed", a_small_ceiling_is_never_passed);
     check_run("too many requests halve the window once a round",
               too_many_requests_halve_the_window_once_a_round);
