@@ -8,10 +8,12 @@
  * removed. Prints
  *
  *   figure journal.append.rows_per_s N 1/s     figure journal.append.cpu_us N us
+ *   figure journal.trickle.rows_per_s N 1/s    figure journal.trickle.cpu_us N us
  *   figure journal.read.rows_per_s N 1/s       figure journal.read.cpu_us N us
  *   figure journal.open.rows_per_s N 1/s       figure journal.open.cpu_us N us
  *
- * where a row is an effect, but at open a row of the file.
+ * where a row is an effect, but at open a row of the file. In a trickle each effect waits
+ * until the one before is stored.
  */
 #include "base/digest.h"
 #include "io/file.h"
@@ -22,7 +24,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BODY = 3072, REPLY = 1024, TEXTS = 512, EFFECTS = 20000, GROUP = 64 };
+enum {
+    BODY = 3072,
+    REPLY = 1024,
+    TEXTS = 512,
+    EFFECTS = 20000,
+    GROUP = 64,
+    TRICKLE = 2000
+};
 
 static char bodies[TEXTS][BODY], replies[TEXTS][REPLY];
 
@@ -84,15 +93,30 @@ static void count(void *arg, const struct err *e)
     stored += e == NULL;
 }
 
-static bool append(struct journal *j, long effects, long group, struct err *e)
+static bool append_one(struct journal *j, long i, struct err *e)
 {
     char slot[64], key[DIGEST_HEX + 1];
+    name_of(i, slot, key);
+    return journal_append(j, JOURNAL_BODY, "", key, bodies[i % TEXTS], BODY, NULL, NULL,
+                          e) &&
+           journal_append(j, JOURNAL_EFFECT, slot, key, replies[i % TEXTS], REPLY, count,
+                          NULL, e);
+}
+
+static bool trickle(struct journal *j, long first, long effects, struct err *e)
+{
+    bool ok = true;
+    for (long i = first; ok && i < first + effects; i++) {
+        ok = append_one(j, i, e) && journal_sync(j, e);
+        journal_deliver(j);
+    }
+    return ok;
+}
+
+static bool append(struct journal *j, long effects, long group, struct err *e)
+{
     for (long i = 0; i < effects; i++) {
-        name_of(i, slot, key);
-        if (!journal_append(j, JOURNAL_BODY, "", key, bodies[i % TEXTS], BODY, NULL, NULL,
-                            e) ||
-            !journal_append(j, JOURNAL_EFFECT, slot, key, replies[i % TEXTS], REPLY,
-                            count, NULL, e))
+        if (!append_one(j, i, e))
             return false;
         if (i % group == group - 1)
             while (stored + 8 * group < i)
@@ -129,10 +153,13 @@ static bool run(const char *path, long effects, long group, struct err *e)
     s = span_start();
     ok = ok && read_all(j, effects, e);
     span_print(s, "journal.read", effects);
+    s = span_start();
+    ok = ok && trickle(j, effects, TRICKLE, e);
+    span_print(s, "journal.trickle", TRICKLE);
     ok = journal_close(j, e) && ok;
     s = span_start();
     j = ok ? journal_open(path, &o, e) : NULL;
-    span_print(s, "journal.open", 2 * effects);
+    span_print(s, "journal.open", 2 * (effects + TRICKLE));
     return journal_close(j, e) && j;
 }
 

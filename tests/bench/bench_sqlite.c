@@ -8,6 +8,9 @@
  *
  *   bare journal.append.rows_per_s N 1/s     bare journal.append.cpu_us N us
  *   bare journal.read.rows_per_s N 1/s       bare journal.read.cpu_us N us
+ *   bare journal.trickle.rows_per_s N 1/s    bare journal.trickle.cpu_us N us
+ *
+ * where in a trickle each row is a commit.
  */
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -17,7 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROW_SIZE = 4096, ROWS = 20000, GROUP = 64, ROWS_MAX = 10000000, PATH_SIZE = 4096 };
+enum {
+    ROW_SIZE = 4096,
+    ROWS = 20000,
+    TRICKLE = 2000,
+    GROUP = 64,
+    ROWS_MAX = 10000000,
+    PATH_SIZE = 4096
+};
 
 struct span {
     double wall, cpu;
@@ -67,20 +77,21 @@ static void fill(char *data, long n)
     }
 }
 
-static bool append(sqlite3 *db, long rows, long group)
+static bool append(sqlite3 *db, long first, long rows, long group)
 {
     char data[ROW_SIZE];
     sqlite3_stmt *add = NULL;
     bool ok = sqlite3_prepare_v2(db, "INSERT INTO row VALUES(?1, ?2)", -1, &add, NULL) ==
               SQLITE_OK;
-    for (long n = 1; ok && n <= rows; n++) {
-        if (n % group == 1 || group == 1)
+    for (long i = 1; ok && i <= rows; i++) {
+        long n = first + i;
+        if (i % group == 1 || group == 1)
             sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
         fill(data, n);
         sqlite3_bind_int64(add, 1, n);
         sqlite3_bind_blob(add, 2, data, ROW_SIZE, SQLITE_STATIC);
         ok = sqlite3_step(add) == SQLITE_DONE && sqlite3_reset(add) == SQLITE_OK;
-        if (n % group == 0 || n == rows)
+        if (i % group == 0 || i == rows)
             ok = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK && ok;
     }
     sqlite3_finalize(add);
@@ -107,11 +118,14 @@ static bool run(const char *path, long rows, long group)
     if (!db)
         return false;
     struct span s = span_start();
-    bool ok = append(db, rows, group);
+    bool ok = append(db, 0, rows, group);
     span_print(s, "journal.append", rows);
     s = span_start();
     ok = ok && read_all(db, rows);
     span_print(s, "journal.read", rows);
+    s = span_start();
+    ok = ok && append(db, rows, TRICKLE, 1);
+    span_print(s, "journal.trickle", TRICKLE);
     if (!ok)
         fprintf(stderr, "bench_sqlite: %s\n", sqlite3_errmsg(db));
     sqlite3_close(db);

@@ -1,6 +1,8 @@
---- rollout.lua URL_INSTANT URL_SLOW - what a model call costs in a whole run: prompt,
---- digest, HTTP, journal, marks, files. The cost of starting a run and of its items is
---- taken out by the difference of a long and a short run.
+--- rollout.lua URL_INSTANT URL_SLOW URL_LONG [PART] - what a model call costs in a whole
+--- run: prompt, digest, HTTP, journal, marks, files. The cost of starting a run and of its
+--- items is taken out by the difference of a long and a short run. PART is `instant` (the
+--- default: calls that are answered at once, and their replay), `slow` (256 in flight, 100
+--- ms a reply) or `live` and `replay`, which do that alone, for a profile.
 local core = require "rt.task"
 local file = require "rt.file"
 local flow = require "rt.flow"
@@ -13,6 +15,7 @@ local run_of = require "skillopt.run"
 local stdout = require "rt.stdout"
 
 local ITEMS <const> = 500
+local SLOW_ITEMS <const> = 10000
 local folder = "build/tmp/bench"
 
 local ENV = [[
@@ -48,11 +51,11 @@ local function write(path, text)
   assert(file.write(path, text))
 end
 
-local function write_inputs()
+local function write_inputs(n_items)
   write(folder .. "/bench.lua", ENV)
   write(folder .. "/policies/loop/bench.lua", LOOP)
   write(folder .. "/skill.md", "# Skill\n" .. ("- A rule about answers.\n"):rep(20))
-  for split, n in pairs { train = 2, val = ITEMS, test = 2 } do
+  for split, n in pairs { train = 2, val = n_items, test = 2 } do
     local items = {}
     for i = 1, n do
       items[i] = { id = split .. i, answers = { "red" },
@@ -120,13 +123,35 @@ local function per_call(url, workers)
     5 * ITEMS / replay_wall
 end
 
-local instant, slow = ...
-write_inputs()
-local cpu, rate, replay_cpu, replay_rate = per_call(instant .. "/v1", 64)
-figure("run.call.cpu_us", cpu, "us/call")
-figure("http.instant.rate", rate, "calls/s")
-figure("run.replay.cpu_us", replay_cpu, "us/effect")
-figure("run.replay.rate", replay_rate, "effects/s")
-local _, wall = measure(slow .. "/v1", 5, 256, fresh())
-figure("http.100ms.rate", 5 * ITEMS / wall, "calls/s")
+local PARTS <const> = {}
+
+function PARTS.instant(instant)
+  write_inputs(ITEMS)
+  local cpu, rate, replay_cpu, replay_rate = per_call(instant .. "/v1", 64)
+  figure("run.call.cpu_us", cpu, "us/call")
+  figure("http.instant.calls_per_s", rate, "1/s")
+  figure("run.replay.cpu_us", replay_cpu, "us/effect")
+  figure("run.replay.rate", replay_rate, "effects/s")
+end
+
+--- The whole evaluation, its opening and its end included.
+function PARTS.slow(_, slow)
+  write_inputs(SLOW_ITEMS)
+  local _, wall = measure(slow .. "/v1", 1, 256, fresh())
+  figure("http.100ms.calls_per_s", SLOW_ITEMS / wall, "1/s")
+end
+
+function PARTS.live(instant)
+  write_inputs(ITEMS)
+  file.remove(folder .. "/profile", { root = "." })
+  assert(file.mkdir(folder .. "/profile"))
+  measure(instant .. "/v1", 20, 64, folder .. "/profile")
+end
+
+function PARTS.replay(instant)
+  for _ = 1, 4 do measure(instant .. "/v1", 20, 64, folder .. "/profile") end
+end
+
+local instant, slow, _, part = ...
+PARTS[part or "instant"](instant, slow)
 return 0
