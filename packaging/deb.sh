@@ -18,7 +18,10 @@ gzip -9n "$stage/usr/share/doc/skillopt/CHANGELOG.md"
 mv "$stage/usr/share/doc/skillopt/CHANGELOG.md.gz" "$stage/usr/share/doc/skillopt/changelog.gz"
 mv "$stage/usr/share/doc/skillopt/LICENSE" "$stage/usr/share/doc/skillopt/copyright"
 
-# dpkg-shlibdeps wants to stand beside a debian/control.
+# dpkg-shlibdeps wants to stand beside a debian/control. libcurl is loaded when it is needed
+# (runtime/io/curl_late.h), so the program does not name it: it is looked up by its file.
+curl=$(dpkg -S '*/libcurl.so.4' | head -n 1 | cut -d: -f1)
+[ -n "$curl" ]
 printf 'Source: skillopt\n\nPackage: skillopt\nArchitecture: any\n' >build/deb-control/debian/control
 depends=$(cd build/deb-control && dpkg-shlibdeps -O "-e$stage/usr/bin/skillopt" |
   sed -n 's/^shlibs:Depends=//p')
@@ -30,7 +33,7 @@ Version: $VERSION
 Architecture: $architecture
 Maintainer: the skillopt authors <skillopt@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$stage" | cut -f1)
-Depends: $depends, ca-certificates
+Depends: $depends, $curl, ca-certificates
 Section: science
 Priority: optional
 Description: train a skill for a frozen language-model agent

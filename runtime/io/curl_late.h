@@ -28,7 +28,8 @@
     X(share_init)                                                                        \
     X(share_setopt)                                                                      \
     X(slist_append)                                                                      \
-    X(slist_free_all)
+    X(slist_free_all)                                                                    \
+    X(version_info)
 
 struct curl_late {
 #define CURL_MEMBER(name) __typeof__(&curl_##name) name;

@@ -1,6 +1,6 @@
 /* io_library.c - see io_library.h. */
 #include "io/io_library.h"
-#include <curl/curl.h>
+#include "io/curl_late.h"
 #include <sqlite3.h>
 #include <uv.h>
 #include <zip.h>
@@ -8,7 +8,9 @@
 
 struct library io_library_curl(void)
 {
-    return library_of("libcurl", curl_version_info(CURLVERSION_NOW)->version);
+    if (!curl_load(NULL))
+        return library_of("libcurl", "not installed");
+    return library_of("libcurl", curl.version_info(CURLVERSION_NOW)->version);
 }
 
 struct library io_library_uv(void)

@@ -5,9 +5,9 @@
  * how a call ended; time is an argument (seconds of any clock that never goes back).
  *
  * - The first call goes alone until one succeeded; then the window opens.
- * - The window grows by three a success until it met its first fault, which widens it
- *   fourfold a round, later by about four a round; it shrinks on 429, and on other faults once they are more than a
- *   quarter of what comes back; at most once a round.
+ * - The window grows by three a success, fourfold a round, until it met its first fault,
+ *   later by about four a round; it shrinks on 429, and on other faults once they are
+ *   more than a quarter of what comes back; at most once a round.
  * - Retry-After pauses the endpoint; a 429 without it pauses 1, 2, 4... s.
  * - Requests and tokens a minute are buckets: configured ones, and ones learnt from
  *   reply headers.
