@@ -46,7 +46,8 @@ local FEEDBACK_SHARE <const> = 0.5
 --------------------------------------------------------------------- one item
 
 --- Lua's own limits, by what their messages say.
-local LIMITS <const> = { "stack overflow", "not enough memory", "resulting string too large" }
+local LIMITS <const> = { "stack overflow", "not enough memory", "string length overflow",
+  "string slice too long", "table overflow", "too many results to unpack", "array too big" }
 
 --- An error as a table with a kind.
 local function typed(err, traceback)

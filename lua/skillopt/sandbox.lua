@@ -8,6 +8,8 @@ local task = require "skillopt.task"
 
 local M = {}
 
+local PIECE_BYTES <const> = 1 << 16
+
 --- Inputs that were read by user code: `{kind, name, digest}`; part of a run's card.
 M.inputs = {}
 local seed = 0
@@ -91,6 +93,8 @@ local function utc_time(date)
     + date_field(date, "sec", 0)
 end
 
+local DATE_FORMAT_MAX <const> = 1000
+
 local function user_os()
   local names = "there is no %s"
   local os_date, os_difftime = os.date, os.difftime
@@ -99,6 +103,7 @@ local function user_os()
     clock = now,
     date = function(format, time)
       format = format or "%c"
+      if #format > DATE_FORMAT_MAX then error("the format of a date is too long", 2) end
       if format:sub(1, 1) ~= "!" then format = "!" .. format end
       return os_date(format, math.floor(time or now()))
     end,
@@ -117,45 +122,44 @@ local function user_os()
   }
 end
 
---- A read-only file handle over bytes: read("a"|"l"|"L"|n), lines, close.
+local function line_at(bytes, at, keep)
+  if at > #bytes then return nil, at end
+  local stop = bytes:find("\n", at, true) or #bytes + 1
+  return bytes:sub(at, keep and stop or stop - 1), stop + 1
+end
+
+--- What a format reads from byte `at` on, and where it ends.
+local READS <const> = {
+  l = function(bytes, at) return line_at(bytes, at, false) end,
+  L = function(bytes, at) return line_at(bytes, at, true) end,
+  a = function(bytes, at) return bytes:sub(at), #bytes + 1 end,
+  n = function(bytes, at)
+    local first, last = bytes:find("^%s*[+-]?[%w.]+", at)
+    local number = first and tonumber(bytes:sub(first, last))
+    return number, number and last + 1 or at
+  end,
+}
+
+local function read_at(bytes, at, what)
+  if type(what) == "number" then
+    if at > #bytes and what > 0 then return nil, at end
+    local text = bytes:sub(at, at + what - 1)
+    return text, at + #text
+  end
+  local read = READS[what:gsub("^%*", "")]
+  if not read then error("unknown read format", 3) end
+  return read(bytes, at)
+end
+
+--- A read-only file handle over bytes: read("a"|"l"|"L"|"n"|count), lines, close.
 local function reader(bytes)
   local at = 1
   local handle = {}
-  local function line(keep)
-    if at > #bytes then return nil end
-    local stop = bytes:find("\n", at, true)
-    local text = bytes:sub(at, (stop or #bytes + 1) - 1)
-    local whole = bytes:sub(at, stop or #bytes)
-    at = (stop or #bytes) + 1
-    return keep and whole or text
-  end
-  local function read(what)
-    if type(what) == "number" then
-      if at > #bytes and what > 0 then return nil end
-      local text = bytes:sub(at, at + what - 1)
-      at = at + #text
-      return text
-    end
-    what = what:gsub("^%*", "")
-    if what == "l" or what == "L" then return line(what == "L") end
-    if what == "a" then
-      local text = bytes:sub(at)
-      at = #bytes + 1
-      return text
-    end
-    if what == "n" then
-      local first, last = bytes:find("^%s*[+-]?[%w.]+", at)
-      local number = first and tonumber(bytes:sub(first, last))
-      if number then at = last + 1 end
-      return number
-    end
-    error("unknown read format", 3)
-  end
   function handle:read(...)
-    if select("#", ...) == 0 then return line(false) end
-    local out = {}
-    for i, what in ipairs { ... } do
-      out[i] = read(what)
+    local formats, out = table.pack(...), {}
+    if formats.n == 0 then formats = { "l", n = 1 } end
+    for i = 1, formats.n do
+      out[i], at = read_at(bytes, at, formats[i])
       if out[i] == nil then return table.unpack(out, 1, i) end
     end
     return table.unpack(out)
@@ -230,6 +234,16 @@ local function user_rawset(t, k, v)
   return rawset(t, k, v)
 end
 
+--- Source text in pieces, so that reading much of it can be ended between them.
+local function in_pieces(text)
+  local at = 1
+  return function()
+    local piece = text:sub(at, at + PIECE_BYTES - 1)
+    at = at + #piece
+    return piece
+  end
+end
+
 --- A new global environment for user code.
 ---@param loader table skillopt.loader
 ---@return table
@@ -247,7 +261,7 @@ function M.environment(loader)
   env.load = function(text, name, mode, world)
     if type(text) ~= "string" then error("load takes text here", 2) end
     if mode and mode ~= "t" then error("load takes source text only", 2) end
-    return load(text, name or "=(load)", "t", world or env)
+    return load(in_pieces(text), name or "=(load)", "t", world or env)
   end
   env.string = loader.freeze(copy_of(string))
   rawset(env, "table", loader.freeze(copy_of(table)))

@@ -1,6 +1,7 @@
 /* order.c - see order.h. */
 #include "host/order.h"
 #include "host/bind.h"
+#include "host/watch.h"
 #include <lauxlib.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -371,6 +372,8 @@ static void merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer m
     lua_Integer left = low;
     lua_Integer right = middle;
     for (lua_Integer out = low; out < high; out++) {
+        if ((out & 1023) == 0)
+            watch_check(L);
         bool take_right = left >= middle;
         if (left < middle && right < high) {
             lua_rawgeti(L, from, left);

@@ -5,6 +5,8 @@
 #include "host/order.h"
 #include "host/pool.h"
 #include "host/show.h"
+#include "host/strings.h"
+#include "host/tables.h"
 #include "host/version.h"
 #include <lauxlib.h>
 #include <lualib.h>
@@ -59,6 +61,8 @@ static void open_libraries(lua_State *L)
     }
     order_install(L);
     show_install(L);
+    strings_install(L);
+    tables_install(L);
 }
 
 /* Message handler: text errors get a traceback, tables stay as they are. */

@@ -69,7 +69,7 @@ static void push_place(lua_State *L)
     luaL_where(L, 1);
 }
 
-static int raise_runaway(lua_State *L)
+int watch_raise(lua_State *L)
 {
     struct err e;
     double seconds = atomic_load(&patience_s);
@@ -86,11 +86,21 @@ static int raise_runaway(lua_State *L)
     return lua_error(L);
 }
 
+void watch_check(lua_State *L)
+{
+    if (is_due)
+        watch_raise(L);
+}
+
+const volatile sig_atomic_t *watch_flag(void)
+{
+    return &is_due;
+}
+
 static void on_hook(lua_State *L, lua_Debug *where)
 {
     lua_sethook(L, NULL, 0, 0);
-    if (is_due)
-        raise_runaway(L);
+    watch_check(L);
 }
 
 /* ------------------------------------------------------------------ handler */

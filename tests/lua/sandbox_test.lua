@@ -107,6 +107,12 @@ test("os.date is UTC whatever is asked", function(t)
   t.equal({ date() }, { "01", 1 })
 end)
 
+test("os.date refuses a format that could keep it busy", function(t)
+  local date = module "return function(n) return os.date(('%H'):rep(n), 0) end"
+  t.equal(#date(500), 1000)
+  t.raises(function() date(501) end, "too long")
+end)
+
 test("os.time of a date is the inverse of os.date", function(t)
   local back = module "return function(n) return os.time(os.date('*t', n)) end"
   t.equal(back(1700000000), 1700000000)
@@ -265,6 +271,14 @@ test("load gets the user's world", function(t)
   local loads = module "return function(text) return load(text) end"
   t.raises(loads "return debug", "global 'debug' is not defined here")
   t.raises(loads "os.execute 'true'", NOT_HERE)
+end)
+
+test("load reads long text, and says where a fault in it is", function(t)
+  local loaded = module "return function(s) return load(s, '=long') end"
+  local text = ("--" .. ("x"):rep(100) .. "\n"):rep(3000)
+  t.equal(loaded(text .. "return 7")(), 7)
+  local none, words = loaded(text .. "return return")
+  t.equal({ none, words:match "^long:%d+:" }, { nil, "long:3001:" })
 end)
 
 test("load takes text only, and only source", function(t)

@@ -69,6 +69,48 @@ test("a comparator that never ends is ended", function(t)
   is_ended(t, function() table.sort({ 2, 1 }, forever) end, "eval/q2: ")
 end)
 
+test("patterns without end are named and ended", function(t)
+  local text = ("a"):rep(1 << 14)
+  local endless = ("a-"):rep(30) .. "b"
+  is_ended(t, function() return text:find(endless) end, "the code ran for 0.1 s")
+  is_ended(t, function() return text:match(endless) end, "the code ran for 0.1 s")
+  is_ended(t, function() return text:gmatch(endless)() end, "the code ran for 0.1 s")
+  is_ended(t, function() return text:gsub(endless, "%0") end, "the code ran for 0.1 s")
+  is_ended(t, function() return text:gsub("a", function() return text:find(endless) end) end,
+    "watch_test.lua:")
+end)
+
+test("a pattern that takes too many steps is a limit, whatever the time", function(t)
+  if test.form() == "short" then t.skip "the long form takes the steps" end
+  is_ended(t, function() return ("a"):rep(1 << 14):find(("a-"):rep(30) .. "b") end,
+    "does not come to an end", { patience = 100 })
+end)
+
+test("a pattern that is too complex is a limit", function(t)
+  is_ended(t, function() return ("a"):rep(300):find(("a?"):rep(200)) end, "too complex")
+end)
+
+test("loops over lengths that are not true are ended", function(t)
+  local endless = setmetatable({}, { __len = function() return 1 << 60 end })
+  local nothing = setmetatable({}, { __len = function() return 1 << 60 end,
+    __index = function() return "" end })
+  is_ended(t, function() table.insert(endless, 1, "x") end, "the code ran")
+  is_ended(t, function() table.remove(endless, 1) end, "the code ran")
+  is_ended(t, function() table.move({}, 1, 1 << 60, 2) end, "the code ran")
+  is_ended(t, function() table.concat(nothing) end, "the code ran")
+  is_ended(t, function() table.unpack(endless) end, "too many results")
+  is_ended(t, function() table.sort(endless) end, "array too big")
+end)
+
+test("a sort that takes its time is ended", function(t)
+  local list = {}
+  for i = 1, 2000000 do list[i] = i * 7919 % 2000003 end
+  is_ended(t, function()
+    table.move(list, 1, #list, #list + 1)
+    table.sort(list)
+  end, "the code ran")
+end)
+
 test("recursion without end is a limit", function(t)
   local function deeper() return 1 + deeper() end
   is_ended(t, deeper, "stack overflow", { patience = 10 })
@@ -76,6 +118,19 @@ test("recursion without end is a limit", function(t)
     local function nested(s) return s:gsub(".", nested) end
     nested "x"
   end, "stack overflow", { patience = 10 })
+  is_ended(t, function()
+    local function wrapped() return coroutine.wrap(wrapped)() end
+    wrapped()
+  end, "stack overflow", { patience = 10 })
+  is_ended(t, function()
+    local deep = setmetatable({}, {})
+    getmetatable(deep).__index = function(t, k) return t[k .. "x"] end
+    return deep.x
+  end, "stack overflow", { patience = 10 })
+end)
+
+test("what is repeated without being anything is there at once", function(t)
+  t.equal({ (""):rep(1 << 62), (""):rep(1 << 62, ""), ("x"):rep(-1) }, { "", "", "" })
 end)
 
 test("texts and tables without end meet the ceiling", function(t)
@@ -195,7 +250,7 @@ test("what cannot be unwound ends the process with its slot", function(t)
     watch.patience(0.05)
     task.map({ 1 }, function()
       watch.on()
-      return ("a"):rep(1 << 20):find(("a-"):rep(30) .. "b")
+      return os.date(("%c"):rep(1 << 23), 0)
     end, { label = "stuck" })
   ]]
   t.equal(done.code, 70)
