@@ -10,6 +10,7 @@
 #   make test-long     the long forms (under 60 minutes)   make test-full  longer still
 #   make asan          the tests under ASan, UBSan and LSan
 #   make lint          format, tidy, cppcheck, luacheck, rooms, generated docs
+#   make docs          the pages that programs write
 #   make fuzz          FUZZ_SECONDS per target             make bench      figures
 #   make V=1 ...       show the commands
 
@@ -191,8 +192,15 @@ fuzz-run: $(FUZZ)
 	  $$f -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 -print_final_stats=0 \
 	    -verbosity=0 build/corpus/$$n $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; done
 
-lint:
+# Written by programs; lint and tests refuse stale ones.
+docs: $(BUILD)/skillopt
+	$(BUILD)/skillopt config --schema >docs/config.md
+	lua5.4 tests/lint/api.lua >docs/lua-api.md
+
+lint: $(BUILD)/skillopt
 	$(call NEED,$(DEPS_LINT))
+	lua5.4 tests/lint/api.lua --check
+	$(BUILD)/skillopt config --schema | cmp - docs/config.md
 	clang-format-14 --dry-run --Werror $(shell git ls-files '*.c' '*.h')
 	lua5.4 tests/lint/rooms.lua
 	luacheck --quiet lua packaging tests/lua tests/programs tests/lint
@@ -209,4 +217,4 @@ clean:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .PHONY: all deps need quickstart ckpt test programs check test-long test-full install uninstall \
-        deb generated asan fuzz fuzz-run lint bench clean
+        deb generated asan fuzz fuzz-run docs lint bench clean

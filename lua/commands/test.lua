@@ -26,40 +26,41 @@ local function add_files(path, files)
   end
 end
 
-local function say(outcome, name, why)
+--- How many tests ran and failed, over all files.
+local function new_tally() return { ran = 0, failed = 0 } end
+
+local function say(tally, outcome, name, why)
+  tally.ran = tally.ran + 1
+  if outcome == "FAIL" then tally.failed = tally.failed + 1 end
   stdout.write(string.format("%s - %s%s\n", outcome, name,
     why and (": " .. why:gsub("\n", "\n    ")) or ""))
-  return outcome == "FAIL" and 1 or 0
 end
 
---- Tests of one file; how many failed.
-local function run_file(path, only)
+--- Tests of one file.
+local function run_file(path, only, tally)
   local test = require "skillopt.test"
   local text = assert(file.read(path))
   local chunk, message = load(text, "@" .. path, "t", _G)
   if not chunk then error(message, 0) end
   chunk(path)
-  local failed = 0
   for _, one in ipairs(test.take()) do
     if not only or one.name:find(only, 1, true) then
       local outcome, why = test.run(one)
-      failed = failed + say(outcome, one.name, why)
+      say(tally, outcome, one.name, why)
     end
   end
-  return failed
 end
 
---- One file of tests, or one small training; how many failed.
+--- One file of tests, or one small training.
 ---@async
-local function run_one(path, only)
+local function run_one(path, only, tally)
   if path:match "[^/]*$" == smoke.NAME then
     local name = path .. " trains"
-    if only and not name:find(only, 1, true) then return 0 end
-    return say(smoke.run(path, name))
+    if not only or name:find(only, 1, true) then say(tally, smoke.run(path, name)) end
+    return
   end
-  local ok, count = xpcall(run_file, debug.traceback, path, only)
-  if ok then return count end
-  return say("FAIL", path .. " loads", tostring(count))
+  local ok, why = xpcall(run_file, debug.traceback, path, only, tally)
+  if not ok then say(tally, "FAIL", path .. " loads", tostring(why)) end
 end
 
 ---@async
@@ -73,13 +74,17 @@ function M.run(args)
     stdout.write(line.help)
     return 0
   end
-  local files, failed = {}, 0
+  local files, only, tally = {}, line.options.only, new_tally()
   for _, path in ipairs(line.arguments) do add_files(path, files) end
   if #files == 0 then
     return nil, { kind = "usage", message = "no test file", hint = "skillopt test --help" }
   end
-  for _, path in ipairs(files) do failed = failed + run_one(path, line.options.only) end
-  return failed == 0 and 0 or 1
+  for _, path in ipairs(files) do run_one(path, only, tally) end
+  if tally.ran == 0 then
+    return nil, { kind = "usage", message = only and "no test has this in its name: " .. only
+      or "there is no test in these files" }
+  end
+  return tally.failed == 0 and 0 or 1
 end
 
 return M

@@ -101,7 +101,9 @@ M.commands = {
     arguments = "PATH...", max_arguments = math.huge,
     text = "Runs every file *_test.lua and trains every smoke.yaml below the paths, or the "
       .. "files named.\nOne line a test: `ok - name`, `FAIL - name: why` or "
-      .. "`skip - name: why`.",
+      .. "`skip - name: why`.\n\nA test that leaves a task, an open file, a global or another "
+      .. "working directory behind has\nfailed. Exit code: 0 all passed, 1 one failed, 2 there "
+      .. "was none to run.",
     flags = {
       { name = "only", value = "TEXT", doc = "only tests whose name has TEXT in it" },
     },

@@ -59,6 +59,9 @@ local function where()
 end
 
 --- Deep equality; integers and floats differ.
+---@param got any
+---@param want any
+---@param what any? words for the report
 function Test.equal(got, want, what)
   if not same(got, want) then
     fail(string.format("%s: %sgot %s, wanted %s", where(), what and (tostring(what) .. ": ") or "",
@@ -67,11 +70,15 @@ function Test.equal(got, want, what)
 end
 
 --- The condition must be true.
+---@param condition any
+---@param why string?
 function Test.ok(condition, why)
   if not condition then fail(string.format("%s: %s", where(), why or "not true")) end
 end
 
 --- `f` must raise, and the error's text must have `piece` in it (plain text).
+---@param f fun(): ...
+---@param piece string?
 ---@return any error
 function Test.raises(f, piece)
   local ok, err = pcall(f)
@@ -83,6 +90,7 @@ function Test.raises(f, piece)
 end
 
 --- End the test as skipped.
+---@param reason string
 function Test.skip(reason)
   error({ [SKIP] = reason }, 0)
 end

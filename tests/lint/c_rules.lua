@@ -47,6 +47,7 @@ end
 
 local function resolve(file, name, known)
   local beside = file.path:match("^(.*/)") .. name
+  if file.path:match("^tests/") then beside = beside:gsub("[^/]+/%.%./", "") end
   if known[beside] then return beside end
   local below = "runtime/" .. name
   return known[below] and below

@@ -117,15 +117,34 @@ local function writing(file, report)
   end
 end
 
+--- A module's function says the type of each parameter; so do `t.equal` and its like.
+local function parameters(file, number, line, docs, report)
+  local name, list = line:match("^function M[.:]([%w_]+)%((.-)%)")
+  if not name then name, list = line:match("^function Test[.:]([%w_]+)%((.-)%)") end
+  for parameter in (list or ""):gmatch("[%w_]+") do
+    local tag = "@param " .. parameter .. "[%s?]"
+    if not table.concat(docs, "\n"):find(tag) and not parameter:match("^_") then
+      local words = ("say above %s what `%s` is (---@param)"):format(name, parameter)
+      report(file, number, "annotation", words)
+    end
+  end
+end
+
 local function annotations(file, report)
   if file.path:match("^lua/meta/") then return end
-  local owner, before = file.path:match("^lua/") and "[%w_]+" or "M", ""
+  local owner, docs = file.path:match("^lua/") and "[%w_]+" or "M", {}
   for number, line in source.lines(file.text) do
     local name = line:match("^function " .. owner .. "[.:]([%w_]+)")
-    if name and not before:match("^%-%-%-") then
+    if name and #docs == 0 then
       report(file, number, "annotation", ("say above %s what it does and takes (---)"):format(name))
+    elseif name and file.path:match("^lua/") then
+      parameters(file, number, line, docs, report)
     end
-    before = line
+    if line:match("^%-%-%-") then
+      docs[#docs + 1] = line
+    else
+      docs = {}
+    end
   end
 end
 

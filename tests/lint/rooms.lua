@@ -33,7 +33,7 @@ local function check(root)
   local files, known, names = open_all(root, paths), text_rules.known(paths), lua_rules.names(paths)
   local pure = lua_rules.pure(source.open(root, "lua/skillopt/loader.lua"))
   for _, file in ipairs(files) do
-    text_rules.check(file, known, report, note)
+    text_rules.check(file, known, report)
     if file.kind == "c" then c_rules.check(file, known, report) end
     if file.kind == "lua" then lua_rules.check(file, names, pure, report) end
   end

@@ -1,5 +1,6 @@
 --- What a test leaves behind makes it fail, and is gone for the next one.
 local core = require "rt.task"
+local file = require "rt.file"
 local flow = require "rt.flow"
 local journal = require "rt.journal"
 local raw = require "rt.raw"
@@ -34,6 +35,36 @@ test("an open file that is left behind fails the test, a forgotten one is collec
   t.equal(got[1], "FAIL")
   t.ok(got[2]:find("left behind: files: ", 1, true) and got[2]:find("left.db", 1, true), got[2])
   t.equal(outcome(function() assert(journal.open(path)) end)[1], "ok")
+end)
+
+test("another working directory that is left behind fails the test", function(t)
+  -- Nothing here can change it: the answer to where the program is is changed instead.
+  local absolute = file.absolute
+  local got = outcome(function() raw.set(file, "absolute", function() return "/else/where" end) end)
+  raw.set(file, "absolute", absolute)
+  t.equal({ got[1], got[2] }, { "FAIL", "left behind: the working directory: /else/where" })
+end)
+
+test("all that is left behind is named", function(t)
+  local path = support.folder() .. "/all.db"
+  local got = outcome(function()
+    core.spawn("left", nil, 1, flow.sleep, 600)
+    rawset(_G, "left_here", 1)
+    kept = assert(journal.open(path))
+  end)
+  kept:close()
+  raw.set(_G, "left_here", nil)
+  t.ok(got[2]:find "^left behind: tasks: 1; globals: left_here; files: .*all%.db", got[2])
+end)
+
+test("a test that fails while its tasks run leaves none for the next", function(t)
+  local live = core.count()
+  local got = outcome(function(u)
+    core.spawn("left", nil, 1, flow.sleep, 600)
+    u.equal(1, 2)
+  end)
+  t.equal({ got[1], core.count() }, { "FAIL", live })
+  t.ok(got[2]:find("got 1, wanted 2; left behind: tasks: 1", 1, true), got[2])
 end)
 
 test("a failing test says both what failed and what it left", function(t)

@@ -124,7 +124,7 @@ test("recursion without end is a limit", function(t)
   end, "stack overflow", { patience = 10 })
   is_ended(t, function()
     local deep = setmetatable({}, {})
-    getmetatable(deep).__index = function(t, k) return t[k .. "x"] end
+    getmetatable(deep).__index = function(same, k) return same[k .. "x"] end
     return deep.x
   end, "stack overflow", { patience = 10 })
 end)

@@ -33,6 +33,33 @@ local function copy(stages)
   return out
 end
 
+--- What was added to the stages since `mark`.
+local function difference(stages, mark)
+  local out = json.object {}
+  for name, row in pairs(stages) do
+    local old, new = mark[name] or {}, {}
+    for _, field in ipairs(FIELDS) do new[field] = row[field] - (old[field] or 0) end
+    if new.calls > 0 then out[name] = new end
+  end
+  return out
+end
+
+--- Each row with its total, and `_total` of all.
+local function total(source)
+  local out, sum = json.object {},
+    { calls = 0, prompt_tokens = 0, completion_tokens = 0, estimated = 0 }
+  for name, row in pairs(source) do
+    out[name] = { total_tokens = row.prompt_tokens + row.completion_tokens }
+    for _, field in ipairs(FIELDS) do
+      out[name][field] = row[field]
+      sum[field] = sum[field] + row[field]
+    end
+  end
+  sum.total_tokens = sum.prompt_tokens + sum.completion_tokens
+  out._total = sum
+  return out
+end
+
 --- Give a run its counters.
 ---@param run table
 function M.attach(run)
@@ -41,8 +68,9 @@ function M.attach(run)
   --- Count an answer the program received.
   function run.tally(role, stage, answer)
     calls = calls + 1
-    count(row_of(stages, stage), answer.usage or NOTHING)
-    count(row_of(roles, role .. "/" .. stage), answer.usage or NOTHING)
+    local usage = answer.usage or NOTHING
+    count(row_of(stages, stage), usage)
+    count(row_of(roles, role .. "/" .. stage), usage)
   end
 
   function run.calls() return calls end
@@ -50,30 +78,7 @@ function M.attach(run)
   function run.token_mark() return copy(stages) end
 
   --- What was added since a mark, by stage.
-  function run.tokens_since(mark)
-    local out = json.object {}
-    for name, row in pairs(stages) do
-      local old, new = mark[name] or {}, {}
-      for _, field in ipairs(FIELDS) do new[field] = row[field] - (old[field] or 0) end
-      if new.calls > 0 then out[name] = new end
-    end
-    return out
-  end
-
-  local function total(source)
-    local out, sum = json.object {},
-      { calls = 0, prompt_tokens = 0, completion_tokens = 0, estimated = 0 }
-    for name, row in pairs(source) do
-      out[name] = { total_tokens = row.prompt_tokens + row.completion_tokens }
-      for _, field in ipairs(FIELDS) do
-        out[name][field] = row[field]
-        sum[field] = sum[field] + row[field]
-      end
-    end
-    sum.total_tokens = sum.prompt_tokens + sum.completion_tokens
-    out._total = sum
-    return out
-  end
+  function run.tokens_since(mark) return difference(stages, mark) end
 
   --- Totals by stage and `_total`, as in `summary.json`.
   function run.token_summary() return total(stages) end
