@@ -203,7 +203,7 @@ lint: $(BUILD)/skillopt
 	$(BUILD)/skillopt config --schema | cmp - docs/config.md
 	clang-format-14 --dry-run --Werror $(shell git ls-files '*.c' '*.h')
 	lua5.4 tests/lint/rooms.lua
-	luacheck --quiet lua packaging tests/lua tests/programs tests/lint
+	luacheck --quiet lua packaging tests/lua tests/programs tests/lint tests/fuzz
 	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem --inline-suppr -Iruntime runtime
 	clang-tidy-14 --quiet $(SRC) -- $(CPPFLAGS) -DSKILLOPT_COMMIT='"lint"' -std=c11

@@ -1,5 +1,6 @@
 --- User code that runs on, recurses too deep or holds too much is named and ended.
 local core = require "rt.task"
+local json = require "rt.json"
 local task = require "skillopt.task"
 local test = require "skillopt.test"
 local watch = require "rt.watch"
@@ -41,7 +42,7 @@ local function is_ended(t, f, words, limits)
 end
 
 test("a loop without end is named and ended, its item failed, and the others go on", function(t)
-  is_ended(t, forever, "eval/q2: tests/lua/watch_test.lua:31: the code ran for 0.1 s")
+  is_ended(t, forever, "eval/q2: tests/lua/watch_test.lua:32: the code ran for 0.1 s")
 end)
 
 test("a loop in a coroutine of a coroutine is ended", function(t)
@@ -76,6 +77,7 @@ test("patterns without end are named and ended", function(t)
   is_ended(t, function() return text:match(endless) end, "the code ran for 0.1 s")
   is_ended(t, function() return text:gmatch(endless)() end, "the code ran for 0.1 s")
   is_ended(t, function() return text:gsub(endless, "%0") end, "the code ran for 0.1 s")
+  is_ended(t, function() return ("("):rep(1 << 20):find "%b()" end, "the code ran for 0.1 s")
   is_ended(t, function() return text:gsub("a", function() return text:find(endless) end) end,
     "watch_test.lua:")
 end)
@@ -145,6 +147,50 @@ test("texts and tables without end meet the ceiling", function(t)
     for i = 1, math.huge do list[i] = { i } end
     return list
   end, "not enough memory", { patience = 60, memory = 128 << 20 })
+end)
+
+test("calls that would make something huge meet a limit", function(t)
+  local small = { patience = 60, memory = 128 << 20 }
+  local big = ("x"):rep(1 << 20)
+  is_ended(t, function() return string.pack("c2000000000", "") end, "not enough memory", small)
+  is_ended(t, function()
+    local list = {}
+    for i = 1, 1000 do list[i] = big end
+    return table.concat(list)
+  end, "not enough memory", small)
+  is_ended(t, function() return big:gsub("x", big) end, "not enough memory", small)
+  is_ended(t, function() return ("%s"):rep(200):format(table.unpack(setmetatable({}, {
+    __index = function() return big end }), 1, 200)) end, "not enough memory", small)
+  is_ended(t, function() return { big:rep(2):byte(1, -1) } end, "string slice too long", small)
+end)
+
+test("depth without end in metamethods, comparators and values is a limit", function(t)
+  local calm = { patience = 60 }
+  local deep = setmetatable({}, { __tostring = function(self) return tostring(self) end,
+    __lt = function(a, b) return a < b end, __concat = function(a, b) return a .. b end })
+  is_ended(t, function() return tostring(deep) end, "stack overflow", calm)
+  is_ended(t, function() return deep < deep end, "stack overflow", calm)
+  is_ended(t, function() return deep .. deep end, "stack overflow", calm)
+  is_ended(t, function()
+    local function sorted() table.sort({ 1, 2 }, sorted) end
+    sorted()
+  end, "stack overflow", calm)
+end)
+
+test("deep JSON and source are refused and end nothing", function(t)
+  local seen = {}
+  local value = evaluated(function()
+    local _, err = json.decode(("["):rep(1000000))
+    seen[1] = err.kind
+    local nested = {}
+    for _ = 1, 100000 do nested = { nested } end
+    seen[2] = pcall(json.encode, nested)
+    seen[3] = load(("("):rep(1000000))
+    seen[4] = pcall(string.format, "%99999d", 1)
+    seen[5] = utf8.len(("\xff"):rep(1000000))
+  end)
+  t.equal({ value:state "q2", value.n }, { "ok", 20 })
+  t.equal(seen, { "parse", false, [4] = false })
 end)
 
 test("user code cannot catch the end of what ran on", function(t)
