@@ -239,9 +239,9 @@ local function id_text(id)
   return nil
 end
 
---- An id made of the item's content, for data without ids.
-local function made_id(item)
-  return "x" .. digest.sha256(json.canonical(item)):sub(1, 12)
+--- An id made of the item's content (its canonical JSON), for data without ids.
+local function made_id(written)
+  return "x" .. digest.sha256(written):sub(1, 12)
 end
 
 local function note(problems, form, ...)
@@ -275,10 +275,15 @@ local function item_of(raw, where, opt, problems)
     note(problems, "%s is no object", where)
     return nil
   end
+  local ok, written = pcall(json.canonical, raw)
+  if not ok then
+    note(problems, "%s cannot be stored: %s", where, written:match "%((.*)%)$" or written)
+    return nil
+  end
   local item = {}
   for k, v in pairs(opt.items and opt.items(raw, opt.options or {}) or raw) do item[k] = v end
   local id = item.id
-  if is_missing(id) and opt.fix_ids then id = made_id(raw) end
+  if is_missing(id) and opt.fix_ids then id = made_id(written) end
   item.id = id_text(id)
   if item.id then return item end
   note(problems, is_missing(id) and "%s has no id"

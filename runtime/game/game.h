@@ -6,6 +6,7 @@
  * be open at once. Texts handed out live until the game's next change. */
 #pragma once
 #include "base/err.h"
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -69,10 +70,11 @@ struct game_plan {
 
 /* Find a shortest sequence of commands from here to the goal, looking at no more than
  * `max_nodes` states. The game itself does not move. False with kind limit when the
- * states do not suffice or the game is too large, with kind data when no sequence
- * leads to the goal. The plan must be zeroed; free it in any case. */
-bool game_solve(const struct game *g, size_t max_nodes, struct game_plan *plan,
-                struct err *e);
+ * states do not suffice, the game is too large, or *stop (NULL is fine) is no longer 0;
+ * with kind data when no sequence leads to the goal. The plan must be zeroed; free it in
+ * any case. */
+bool game_solve(const struct game *g, size_t max_nodes, const volatile sig_atomic_t *stop,
+                struct game_plan *plan, struct err *e);
 
 void game_plan_free(struct game_plan *plan);
 

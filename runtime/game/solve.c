@@ -40,6 +40,7 @@ struct solver {
     uint32_t pushed;
     uint64_t *next; /* scratch: one state */
     long work;      /* what is left of it */
+    const volatile sig_atomic_t *stop;
     bool is_full;
 };
 
@@ -207,6 +208,11 @@ static bool estimate(struct solver *s, uint32_t node)
     return false;
 }
 
+static bool is_stopped(const struct solver *s)
+{
+    return s->stop && *s->stop;
+}
+
 static bool is_outdated(const struct solver *s, const struct entry *e)
 {
     const struct node *n = &s->nodes[e->node];
@@ -219,7 +225,7 @@ static uint32_t search(struct solver *s)
     uint32_t start = node_of(s, s->task->start);
     s->nodes[start].cost = 0;
     enqueue(s, start);
-    while (s->heap_count && !s->is_full && s->work >= 0) {
+    while (s->heap_count && !s->is_full && s->work >= 0 && !is_stopped(s)) {
         struct entry e = dequeue(s);
         if (is_outdated(s, &e))
             continue;
@@ -291,6 +297,8 @@ static bool speak(struct game *copy, const struct solver *s, const uint32_t *ope
 static bool finish(struct game *copy, const struct solver *s, uint32_t node,
                    struct game_plan *plan, struct err *e)
 {
+    if (node == NO_NODE && is_stopped(s))
+        return err_set(e, ERR_LIMIT, "%s: the search was stopped", copy->name);
     if (node == NO_NODE && (s->is_full || s->work < 0))
         return err_set(e, ERR_LIMIT, "%s: no solution found within %zu states",
                        copy->name, s->max_nodes);
@@ -306,9 +314,10 @@ static bool finish(struct game *copy, const struct solver *s, uint32_t node,
 }
 
 static bool solve(struct game *copy, const struct task *t, size_t max_nodes,
-                  struct game_plan *plan, struct err *e)
+                  const volatile sig_atomic_t *stop, struct game_plan *plan,
+                  struct err *e)
 {
-    struct solver s = { .task = t, .max_nodes = max_nodes };
+    struct solver s = { .task = t, .max_nodes = max_nodes, .stop = stop };
     s.work = WORK_BASE + (long)max_nodes * WORK_A_NODE;
     s.cuts = cuts_new(t, &s.work);
     s.next = mem_new_array(t->words, sizeof *s.next);
@@ -319,13 +328,13 @@ static bool solve(struct game *copy, const struct task *t, size_t max_nodes,
     return ok;
 }
 
-bool game_solve(const struct game *g, size_t max_nodes, struct game_plan *plan,
-                struct err *e)
+bool game_solve(const struct game *g, size_t max_nodes, const volatile sig_atomic_t *stop,
+                struct game_plan *plan, struct err *e)
 {
     struct task task = { 0 };
     max_nodes = max_nodes < NODES_MAX ? max_nodes : NODES_MAX;
     struct game *copy = game_clone(g);
-    bool ok = task_build(&task, copy, e) && solve(copy, &task, max_nodes, plan, e);
+    bool ok = task_build(&task, copy, e) && solve(copy, &task, max_nodes, stop, plan, e);
     task_free(&task);
     game_close(copy);
     return ok;

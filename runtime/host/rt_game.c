@@ -3,6 +3,7 @@
 #include "game/shared.h"
 #include "host/bind.h"
 #include "host/modules.h"
+#include "host/watch.h"
 #include <lauxlib.h>
 #include <stdint.h>
 
@@ -162,8 +163,10 @@ static int l_solve(lua_State *L)
     size_t max_nodes =
         (size_t)bind_opt_integer(L, 2, "max_nodes", NODES_USUAL, 1, NODES_MAX);
     struct game_plan *plan = bind_new(L, PLAN_TYPE, sizeof *plan);
-    if (!game_solve(g, max_nodes, plan, &e))
+    if (!game_solve(g, max_nodes, watch_flag(), plan, &e)) {
+        watch_check(L);
         return bind_err(L, &e);
+    }
     lua_createtable(L, (int)plan->count, 1);
     for (size_t i = 0; i < plan->count; i++) {
         lua_pushstring(L, plan->commands[i]);

@@ -88,7 +88,7 @@ static double time_solve(const struct game *g)
 {
     struct game_plan plan = { 0 };
     double start = now_s();
-    game_solve(g, SOLVE_NODES, &plan, NULL);
+    game_solve(g, SOLVE_NODES, NULL, &plan, NULL);
     game_plan_free(&plan);
     return (now_s() - start) * 1e3;
 }

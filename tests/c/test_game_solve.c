@@ -34,11 +34,13 @@ static struct game *attic(void)
     return open_file("tests/cases/game_attic.tw-pddl");
 }
 
+static volatile sig_atomic_t stop;
+
 static bool solve(const struct game *g, size_t max_nodes, struct game_plan *plan)
 {
     *plan = (struct game_plan){ 0 };
     fault = (struct err){ 0 };
-    return game_solve(g, max_nodes, plan, &fault);
+    return game_solve(g, max_nodes, &stop, plan, &fault);
 }
 
 /* Whether the commands, played on a copy, win with the last one and not before. */
@@ -169,6 +171,19 @@ static void too_few_nodes(void)
     game_plan_free(&plan);
     CHECK(!solve(g, 0, &plan));
     CHECK_INT(fault.kind, ERR_LIMIT);
+    game_plan_free(&plan);
+    game_close(g);
+}
+
+static void stopped(void)
+{
+    struct game *g = attic();
+    struct game_plan plan;
+    stop = 1;
+    CHECK(!solve(g, 100000, &plan));
+    stop = 0;
+    CHECK_INT(fault.kind, ERR_LIMIT);
+    CHECK(strstr(fault.message, "stopped") != NULL);
     game_plan_free(&plan);
     game_close(g);
 }
@@ -403,6 +418,7 @@ int main(void)
     check_run("solutions are as short as an exhaustive search finds", shortest);
     check_run("solving does not move the game", unmoved);
     check_run("too few states are a limit, not an answer", too_few_nodes);
+    check_run("a search that is told to stop does", stopped);
     check_run("a game that is won needs no command", won_already);
     check_run("a goal out of reach is said so", impossible);
     check_run("a goal that only trying can refute is said so", hopeless);

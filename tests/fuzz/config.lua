@@ -31,7 +31,8 @@ end
 local PLACES <const> = {
   function(text) return { file = "my.yaml", files = { ["my.yaml"] = text } } end,
   function(text)
-    return { file = "my.yaml", files = { ["my.yaml"] = "_base_: base.yaml\n", ["base.yaml"] = text } }
+    local files = { ["my.yaml"] = "_base_: base.yaml\n", ["base.yaml"] = text }
+    return { file = "my.yaml", files = files }
   end,
   function(text) return { dotenv = text } end,
   function(text) return { variables = variables(text) } end,

@@ -43,7 +43,7 @@ static void play(struct game *g)
     }
     game_progress(g, &p, NULL);
     if (game_reset(g, NULL))
-        game_solve(g, 100, &plan, NULL);
+        game_solve(g, 100, NULL, &plan, NULL);
     game_plan_free(&plan);
 }
 

@@ -142,7 +142,7 @@ test("a base that is missing, circular or no path is an error", function(t)
   has(t, message({}, { base = { "a" } }), "base must be one path")
   has(t, message { ["m.yaml"] = "- 1\n" }, "expected names and values")
   has(t, message { ["m.yaml"] = "words\n" }, "expected names and values")
-  has(t, message { ["m.yaml"] = "a: [\n" }, "parse: ")
+  has(t, message { ["m.yaml"] = "a: [\n" }, "config: m.yaml, line 2, column 1: ")
 end)
 
 test("clean takes dots and double slashes out of a path", function(t)

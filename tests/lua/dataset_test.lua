@@ -213,6 +213,17 @@ test("ids made from content do not depend on the place", function(t)
   t:equal(first.train[1].id, again.val[1].id)
 end)
 
+test("an item that JSON cannot write is a problem of the data", function(t)
+  for _, fix in ipairs { true, false } do
+    local items = assert(dataset.decode('[{"id":"a","x":NaN},{"id":"b"},{"y":[1e999]}]', "x.json"))
+    local _, err = dataset.check({ train = items, val = { { id = "v" }, { id = "w" } },
+      test = { { id = "t" } } }, { fix_ids = fix })
+    t.equal(err.kind, "data")
+    t.ok(err.message:find("train item 1 cannot be stored: x: NaN", 1, true), err.message)
+    t.ok(err.message:find("train item 3 cannot be stored: y[1]: ", 1, true), err.message)
+  end
+end)
+
 test("hostile ids are items like others, each with its own folder name", function(t)
   local case = json.decode(test.read "tests/cases/d02_hostile_ids.json")
   local items = assert(dataset.check({ train = case, val = { { id = "v1", question = "x" },

@@ -283,11 +283,11 @@ test("watch.patience and watch.memory give what they were and refuse nonsense", 
 end)
 
 test("a second interrupt ends the program at once while Lua is busy", function(t)
-  local done = process.lua [[
-    for _ = 1, 2 do os.execute "kill -TERM $PPID" end
-    while true do end
-  ]]
-  t.equal({ done.code, done.out }, { 130, "" })
+  for _, busy in ipairs { "while true do end",
+    '("a"):rep(1 << 14):find(("a-"):rep(30) .. "b")' } do
+    local done = process.lua('for _ = 1, 2 do os.execute "kill -TERM $PPID" end\n' .. busy)
+    t.equal({ done.code, done.out }, { 130, "" })
+  end
 end)
 
 test("what cannot be unwound ends the process with its slot", function(t)

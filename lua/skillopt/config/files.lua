@@ -57,7 +57,7 @@ end
 
 local function decode(path, text)
   local tree, lines = yaml.decode(text, { name = path })
-  if tree == nil then return nil, lines end
+  if tree == nil then return nil, config_error("%s", lines.message) end
   if tree == json.null then return json.object {}, {} end
   if type(tree) ~= "table" or json.is_array(tree) and next(tree) ~= nil then
     return nil, config_error("%s: expected names and values, as `train: ...`", path)
