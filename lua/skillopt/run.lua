@@ -557,6 +557,12 @@ local function answers_on_file(opened)
   return n
 end
 
+local function say_notes(run, list, front)
+  for _, words in ipairs(list or {}) do
+    run.say("note", { message = (front or "") .. words })
+  end
+end
+
 --- Say which folder it is, what was changed, who is asked.
 local function announce(run, opened, opt)
   say_loss(run)
@@ -572,15 +578,11 @@ local function announce(run, opened, opt)
     local items, evaluations = forecast.failed(parent.journal)
     run.say("retry", { items = items, evaluations = evaluations })
   end
-  for _, words in ipairs(opened.notes) do run.say("note", { message = words }) end
-  for _, words in ipairs(opened.hard or {}) do
-    run.say("note", { message = "changed: " .. words })
-  end
-  for _, words in ipairs(opened.soft or {}) do
-    run.say("note", { message = "changed: " .. words })
-  end
-  for _, words in ipairs(run.config.notes) do run.say("note", { message = words }) end
-  for _, words in ipairs(plan.notes or {}) do run.say("note", { message = words }) end
+  say_notes(run, opened.notes)
+  say_notes(run, opened.hard, "changed: ")
+  say_notes(run, opened.soft, "changed: ")
+  say_notes(run, run.config.notes)
+  say_notes(run, plan.notes)
   for _, role in ipairs { "target", "optimizer" } do
     local spec = run.config.roles[role]
     if spec then

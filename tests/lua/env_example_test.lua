@@ -76,7 +76,8 @@ test(".env.example says of a provider that it is not there exactly when that is 
   end
 end)
 
-test(".env.example is a configuration as it stands, and with each block that can be used", function(t)
+test(".env.example is a configuration as it stands, and with each block that can be used",
+  function(t)
   t.equal(examine(TEXT).problems, {})
   for _, block in ipairs(blocks()) do
     if backend_of(block).usable then

@@ -25,7 +25,8 @@ local LINES = {
         and string.format("fork of %s: of its %d answers those to the same questions are taken",
           d.parent, d.calls)
       or d.mode == "continue" and d.ended and "this run has ended; showing it again"
-      or d.mode == "continue" and not d.step and string.format("continuing, %d answers on file", d.calls)
+      or d.mode == "continue" and not d.step
+        and string.format("continuing, %d answers on file", d.calls)
       or d.mode == "continue" and string.format("continuing at step %d of %d, %d answers on file",
           d.step, d.steps, d.calls)
       or "new run"

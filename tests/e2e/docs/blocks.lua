@@ -63,7 +63,8 @@ end
 local function name_of(block)
   if block.option == "file" then return block.value end
   local first = block.lines[1] or ""
-  return first:match "^%-%- ([%w_./-]+%.[a-z]+)%f[^%w]" or first:match "^# ([%w_./-]+%.[a-z]+)%f[^%w]"
+  return first:match "^%-%- ([%w_./-]+%.[a-z]+)%f[^%w]"
+    or first:match "^# ([%w_./-]+%.[a-z]+)%f[^%w]"
 end
 
 local function write(path, lines)
@@ -90,7 +91,9 @@ end
 --- What is wrong with a block; nil when nothing is.
 local function fault_of(block)
   if not LANGUAGES[block.language] then return "there is no language " .. block.language end
-  if block.option and not OPTIONS[block.option] then return "there is no option " .. block.option end
+  if block.option and not OPTIONS[block.option] then
+    return "there is no option " .. block.option
+  end
   if block.language ~= "" and block.language ~= "text" then return nil end
   for _, line in ipairs(block.lines) do
     for _, pattern in ipairs(COMMANDS) do
