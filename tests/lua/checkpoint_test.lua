@@ -86,7 +86,7 @@ test("it is continued as it is: edits go before the guidance, which stays until 
   local _, asked, out = run { policy = { gate = "none" } }
   local first, second = test.read(out .. "/skills/skill_v0001.md"),
     test.read(out .. "/steps/step_0002/candidate_skill.md")
-  t.equal(first, (LONG:gsub("\n<!%-%- SLOW", "\n- rule 1\n\n%0", 1):gsub("\n\n\n", "\n\n")))
+  t.equal(first, (LONG:gsub("\n<!%-%- SLOW", "\n- rule 1\n\n%0", 1)))
   t.equal(document.region(second, "slow_update"), GUIDANCE)
   t.equal(json.decode(test.read(out .. "/slow_update/epoch_01/slow_result.json")).action,
     "inject_placeholder")

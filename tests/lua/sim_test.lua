@@ -261,6 +261,18 @@ test("a slip against a stated rule is no reason for an edit", function(t)
   t.equal(#reply.patch.edits, 0)
 end)
 
+test("a slip becomes a reminder of the rule when reminders are asked for", function(t)
+  local slips = ("## Current skill\n\n%s\n\n## Failed tasks\n\n%s\n\n%s\n\n%s"):format(NAMES,
+    block(1, "Who was asked?", "Ann Lee", "Ann Lee", "Lee, Ann"),
+    block(2, "Who was asked?", "Bo Park", "Bo Park", "Park, Bo"),
+    block(3, "What colour was asked?", "red", "blue", "red"))
+  t.equal(json.decode(analyst.failures(slips)).appendix_notes, nil)
+  local notes = json.decode(analyst.failures(slips, true)).appendix_notes
+  t.equal(#notes, 2)
+  t.ok(notes[1]:find("follow the rule for values like `{Word} {Word}`", 1, true), notes[1])
+  t.ok(notes[2]:find("as it stands", 1, true), notes[2])
+end)
+
 test("a rule that does not go far enough is replaced where it stands", function(t)
   local stated = "- A value like `{number} {month}` is answered as `{2} {1}`. Example: `12 May` "
     .. "becomes `May 12`."

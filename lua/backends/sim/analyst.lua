@@ -8,8 +8,8 @@ local shape = require "backends.sim.shape"
 
 local M = {}
 
-local KEYS <const> = { "failure_summary", "success_patterns", "patch", "reasoning",
-  edits = { "op", "target", "content" } }
+local KEYS <const> = { "failure_summary", "success_patterns", "patch", "appendix_notes",
+  "reasoning", edits = { "op", "target", "content" } }
 
 --- The trajectories' blocks, and what stands before them.
 local function blocks_of(user)
@@ -29,6 +29,7 @@ local function expected_in(block)
 end
 
 --- What was asked, what stands in the text, what was expected; nil when a block says not.
+--- It is a lapse when the document gives just that.
 local function example_of(block, rules)
   local content = block:match "%[user%] (.-)\n%[assistant%]"
   local expected = expected_in(block)
@@ -36,9 +37,30 @@ local function example_of(block, rules)
   local reading = question and expected and reader.read(context, question)
   if not reading then return nil end
   local answer, followed = rule_of.follow(rules, reading.value, question)
-  if answer == expected then return nil end
   return { shape = shape.of(reading.value), output = expected, question = question,
-    followed = followed }
+    followed = followed, is_lapse = answer == expected }
+end
+
+--- What the document does not explain, and what it does.
+local function examples_in(blocks, rules)
+  local defects, lapses = {}, {}
+  for _, block in ipairs(blocks) do
+    local example = example_of(block, rules)
+    if example then table.insert(example.is_lapse and lapses or defects, example) end
+  end
+  return defects, lapses
+end
+
+--- Reminders of the rules that were there, each once.
+local function reminders(lapses)
+  local out, seen = json.array {}, {}
+  for _, lapse in ipairs(lapses) do
+    local about = lapse.followed and ("then follow the rule for values like `%s`")
+      :format(lapse.followed.value) or "then give the value as it stands"
+    local note = ("First take the line whose label fits the question, %s."):format(about)
+    if not seen[note] then seen[note], out[#out + 1] = true, note end
+  end
+  return out
 end
 
 ----------------------------------------------------------------------- proposals
@@ -146,11 +168,12 @@ end
 
 --- The reply about failed tasks.
 ---@param user string the request's user message
+---@param wants_notes boolean? also reminders of rules that were there
 ---@return string
-function M.failures(user)
+function M.failures(user, wants_notes)
   local blocks, before = blocks_of(user)
-  local rules, examples = rule_of.all(before), {}
-  for _, block in ipairs(blocks) do examples[#examples + 1] = example_of(block, rules) end
+  local rules = rule_of.all(before)
+  local examples, lapses = examples_in(blocks, rules)
   local clusters = learn.clusters(examples)
   local budget = math.tointeger(tonumber(before:match "At most (%d+)")) or #clusters
   return json.encode({
@@ -160,6 +183,7 @@ function M.failures(user)
         :format(#examples, #blocks),
       edits = edits_of(clusters, rules, budget),
     },
+    appendix_notes = wants_notes and reminders(lapses) or nil,
   }, { indent = true, keys = KEYS })
 end
 
