@@ -69,8 +69,9 @@ local FORMS <const> = { { "skill_candidates", rewrite.as_document },
 local function analysis(wants, user)
   local reader = play_learn.is_about(user) and play_learn or analyst
   local wants_notes = wants "appendix_notes" ~= nil
-  local function read(text)
-    return (wants "success_patterns" and reader.successes or reader.failures)(text, wants_notes)
+  local function read(user_text)
+    local about = wants "success_patterns" and reader.successes or reader.failures
+    return about(user_text, wants_notes)
   end
   for _, form in ipairs(FORMS) do
     if wants(form[1]) then return function() return form[2](read(user), user) end end

@@ -1,7 +1,8 @@
 --- Runs an experiment with scripted models, for tests that need a process of their own:
 --- `skillopt lua drive.lua OPTIONS RESULT`, both JSON files. Options: args (of `run`), go
 --- (of `run.go`), log (a file that gets the slot of every call), kill_at (the call in which
---- the process kills itself), down_from (the call from which on the network is down), zero
+--- the process kills itself), kill_in (slots, as a pattern: the process kills itself in the
+--- `kill_at`-th call, or the first, whose slot has it), down_from (the call from which on the network is down), zero
 --- (the target never knows an answer).
 local cli = require "skillopt.cli"
 local core = require "rt.task"
@@ -15,7 +16,7 @@ local run_of = require "skillopt.run"
 local options_path, result_path = ...
 local options = assert(json.decode(assert(file.read(options_path))))
 local log = assert(lines.open(options.log))
-local asked, notes, opened = 0, json.array {}, nil
+local asked, notes, opened, met = 0, json.array {}, nil, 0
 
 local function text_of(request)
   local out = {}
@@ -35,18 +36,26 @@ function models.target(request)
   return knows and "thing " .. box or "nothing"
 end
 
--- The analyst proposes the rule for the first box that it sees.
+-- The analyst proposes the rule for the first box that it sees; what lasts is remembered.
 function models.optimizer(request)
   local box = tonumber(text_of(request):match "holds box (%d+)") or 0
-  return json.encode { batch_size = 1, patch = { reasoning = "r", edits = {
+  return json.encode { slow_update_content = ("Look at box %d twice."):format(box),
+    meta_skill_content = "Short rules helped.", batch_size = 1, patch = { reasoning = "r", edits = {
     { op = "append", content = ("- Know kind %d."):format(box % 3) } } } }
+end
+
+--- Is this the call in which the process is to end?
+local function is_last()
+  if not options.kill_in then return asked == options.kill_at end
+  if core.slot():find(options.kill_in) then met = met + 1 end
+  return met == (options.kill_at or 1)
 end
 
 local function ask(role)
   return function(_, request)
     asked = asked + 1
     log:add(core.slot() .. "\n")
-    if asked == options.kill_at then os.execute "kill -9 $PPID" end
+    if is_last() then os.execute "kill -9 $PPID" end
     if options.down_from and asked >= options.down_from then
       error({ kind = "network", message = "the network is down", weather = true, fatal = true,
         retry = true }, 0)
