@@ -12,6 +12,7 @@ local M = {}
 local TARGET <const> =
   "fix regressions and persistent failures seen across neighbouring epochs"
 local UNCHANGED <const> = "the skill did not change in this epoch"
+local UNUSED <const> = "no later epoch could use it"
 
 ---@class skillopt.EpochOptions
 ---@field num_epochs integer
@@ -142,17 +143,31 @@ end
 
 -------------------------------------------------------------------------- meta skill
 
+--- What is on record of an epoch that writes no memory, or nil when one is written.
+local function unwritten(skills, epoch, opt)
+  if epoch == 1 then return { action = "skip_first_epoch", epoch = 1 } end
+  if epoch == opt.num_epochs then return no_content(UNUSED) end
+  if skills.previous.key == skills.current.key then return no_content(UNCHANGED) end
+end
+
+--- The memory, or why there is none.
+local function memory_of(ctx, state, skills, sides, epoch, opt)
+  sides = sides or compare(ctx, skills, epoch, opt)
+  if not sides then return nil, "there are no such pairs" end
+  return state:call("meta_skill", sides.previous, sides.current)
+end
+
 --- What the optimizer remembers from here on; after a failed call what it did before.
 local function remember(ctx, state, skills, sides, epoch, opt)
   ctx:scope(("meta_skill/epoch_%02d"):format(epoch), function()
     state:enter()
-    sides = sides or compare(ctx, skills, epoch, opt)
-    local memory, why
-    if sides then memory, why = state:call("meta_skill", sides.previous, sides.current)
-    else why = "there are no such pairs" end
-    state.meta = memory or state.meta
-    local result = memory and { action = "write_meta_skill", reasoning = why or "",
-      meta_skill_content = memory } or no_content(why or "nothing was proposed")
+    local result = unwritten(skills, epoch, opt)
+    if not result then
+      local memory, why = memory_of(ctx, state, skills, sides, epoch, opt)
+      state.meta = memory or state.meta
+      result = memory and { action = "write_meta_skill", reasoning = why or "",
+        meta_skill_content = memory } or no_content(why or "nothing was proposed")
+    end
     ctx:record("meta_skill_result", result)
     state.run.say("meta_skill",
       { epoch = epoch, action = result.action, reason = result.reason })
@@ -170,11 +185,7 @@ function M.close(ctx, state, epoch, opt)
   local skills = { previous = state.epoch_skill, current = state.skill }
   local sides
   if policies.slow_update then sides = slow_update(ctx, state, skills, epoch, opt) end
-  local is_useful = epoch > 1 and epoch < opt.num_epochs
-    and skills.previous.key ~= skills.current.key
-  if policies.meta_skill and is_useful then
-    remember(ctx, state, skills, sides, epoch, opt)
-  end
+  if policies.meta_skill then remember(ctx, state, skills, sides, epoch, opt) end
   state.epoch_skill = state.skill
   if policies.slow_update then state:save_epoch() end
 end

@@ -86,13 +86,17 @@ test("it is continued as it is: edits go before the guidance, which stays until 
   local _, asked, out = run { policy = { gate = "none" } }
   local first, second = test.read(out .. "/skills/skill_v0001.md"),
     test.read(out .. "/steps/step_0002/candidate_skill.md")
-  t.equal(first, (LONG:gsub("\n<!%-%- SLOW", "\n- rule 1\n\n%0", 1)))
+  t.equal(first, (LONG:gsub("<!%-%- SLOW", "- rule 1\n\n%0", 1)))
   t.equal(document.region(second, "slow_update"), GUIDANCE)
   t.equal(json.decode(test.read(out .. "/slow_update/epoch_01/slow_result.json")).action,
     "inject_placeholder")
   t.ok(asked.slow_update[1]:find(GUIDANCE, 1, true), "the guidance before is not told")
   t.equal(document.region(test.read(out .. "/skills/skill_v0002.md"), "slow_update"),
     "New guidance.")
+  t.equal(#asked.meta_skill, 1)
+  for _, text in ipairs(asked.target) do
+    t.ok(not text:find("Memory.", 1, true), "the target is sent the optimizer's memory")
+  end
 end)
 
 ------------------------------------------------------------------ shipped skills

@@ -2,8 +2,8 @@
 --- `skillopt lua drive.lua OPTIONS RESULT`, both JSON files. Options: args (of `run`), go
 --- (of `run.go`), log (a file that gets the slot of every call), kill_at (the call in which
 --- the process kills itself), kill_in (slots, as a pattern: the process kills itself in the
---- `kill_at`-th call, or the first, whose slot has it), down_from (the call from which on the network is down), zero
---- (the target never knows an answer).
+--- `kill_at`-th call, or the first, whose slot has it), down_from (the call from which on
+--- the network is down), zero (the target never knows an answer).
 local cli = require "skillopt.cli"
 local core = require "rt.task"
 local file = require "rt.file"
@@ -40,7 +40,8 @@ end
 function models.optimizer(request)
   local box = tonumber(text_of(request):match "holds box (%d+)") or 0
   return json.encode { slow_update_content = ("Look at box %d twice."):format(box),
-    meta_skill_content = "Short rules helped.", batch_size = 1, patch = { reasoning = "r", edits = {
+    meta_skill_content = "Short rules helped.", learning_rate = 1, batch_size = 1,
+    patch = { reasoning = "r", edits = {
     { op = "append", content = ("- Know kind %d."):format(box % 3) } } } }
 end
 

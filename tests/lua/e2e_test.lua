@@ -188,6 +188,17 @@ local function check_slow_updates(t, folder, want)
   end
 end
 
+--- The reference's files are there, but for those of a comparison that is not made;
+--- config.json is written before training begins.
+local function check_files(t, folder, want, unchanged)
+  for _, name in ipairs(want) do
+    local is_ours = not (unchanged and name:find(unchanged, 1, true) == 1
+      and not name:find "slow_result")
+    local wanted = is_ours and "file" or "none"
+    if name ~= "config.json" then t:equal(file.kind(folder .. "/" .. name), wanted, name) end
+  end
+end
+
 --- The current skill after each step, the initial one first.
 local function check_snapshots(t, folder, want)
   for i, hash in ipairs(want) do
@@ -280,6 +291,7 @@ local function check_whole(t, case, folder, opt)
   t:equal(count(), #case["in"].optimizer_replies - (opt.unasked or 0), "calls")
   check_slow_updates(t, folder .. "/out/slow_update/", case.out.slow_update)
   check_rollouts(t, folder .. "/out", case.out, opt.unchanged)
+  check_files(t, folder .. "/out", case.out.files, opt.unchanged)
   check_snapshots(t, folder .. "/out", case.out.skill_hashes_v0000_up)
 end
 

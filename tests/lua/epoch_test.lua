@@ -1,4 +1,5 @@
 --- The ends of epochs, in whole runs with a scripted optimizer.
+local file = require "rt.file"
 local json = require "rt.json"
 local test = require "skillopt.test"
 local support = test.support "tests/lua/support.lua"
@@ -15,7 +16,7 @@ local function analyst(n)
 end
 
 --- Replies by stage; `meta(n)` answers the n-th meta call.
-local function optimizer(seen, meta)
+local function optimizer(seen, meta, analysis)
   local made = 0
   return function(request, stage)
     made = made + 1
@@ -28,11 +29,12 @@ local function optimizer(seen, meta)
       return { text = json.encode { slow_update_content = "Guidance " .. #seen[stage] } }
     end
     if stage == "merge" then return { text = json.encode { edits = analyst(made).patch.edits } } end
-    return { text = json.encode(analyst(made)) }
+    return { text = analysis or json.encode(analyst(made)) }
   end
 end
 
-local function run(more, meta)
+--- A run; `analysis` is what every analyst says.
+local function run(more, meta, analysis)
   local folder, seen = support.folder(), {}
   support.write_splits(folder .. "/data", { train = items("t", 8), val = items("v", 4),
     test = items("x", 2) })
@@ -53,7 +55,7 @@ local function run(more, meta)
   local meta_reply = meta
     or function(n) return json.encode { meta_skill_content = "Memory " .. n } end
   local result = support.train(prepared, { path = folder .. "/out",
-    optimizer = optimizer(seen, meta_reply) })
+    optimizer = optimizer(seen, meta_reply, analysis) })
   return result.state, seen, folder .. "/out"
 end
 
@@ -114,6 +116,9 @@ test("a skill that did not change is not compared", function(t)
   t.equal({ seen.slow_update, seen.meta_skill }, {})
   t.equal(json.decode(test.read(out .. "/slow_update/epoch_02/slow_result.json")),
     { action = "no_content", reason = "the skill did not change in this epoch" })
+  for _, place in ipairs { "slow_update", "meta_skill" } do
+    t.equal((file.kind(("%s/%s/epoch_02/rollout_prev"):format(out, place))), "none")
+  end
 end)
 
 test("gated guidance is measured, and stays out when the gate says no", function(t)
@@ -124,6 +129,40 @@ test("gated guidance is measured, and stays out when the gate says no", function
   t.equal(result.action, "reject")
   t.equal(math.type(result.selection_hard), "float")
   t.equal(state.skill.regions.slow_update, "")
+end)
+
+test("gated guidance that the gate accepts is current, with its own score and origin", function(t)
+  local state, _, out = run { policy = { gate = function() return true end },
+    optimizer = { slow_update_gate_with_selection = true } }
+  local result = json.decode(test.read(out .. "/slow_update/epoch_04/slow_result.json"))
+  t.ok(result.action:find "^accept")
+  t.equal({ state.current_origin, state.is_unmeasured }, { "slow_update_epoch_04", nil })
+  t.equal(state.current.skill.text, state.skill.text)
+  t.equal(state.skill.regions.slow_update, "Guidance 3")
+end)
+
+test("the memory is written from rollouts of its own when there is no slow update", function(t)
+  local state, seen, out = run { policy = { slow_update = "none" } }
+  t.equal({ seen.slow_update, #seen.meta_skill }, { nil, 2 })
+  t.equal((file.kind(out .. "/meta_skill/epoch_02/rollout_prev")), "folder")
+  t.equal((file.kind(out .. "/meta_skill/epoch_04/rollout_prev")), "none")
+  t.equal(json.decode(test.read(out .. "/meta_skill/epoch_04/meta_skill_result.json")),
+    { action = "no_content", reason = "no later epoch could use it" })
+  t.equal(json.decode(test.read(out .. "/meta_skill/epoch_01/meta_skill_result.json")),
+    { action = "skip_first_epoch", epoch = 1 })
+  t.equal(state.skill.regions.slow_update, nil)
+end)
+
+test("notes are kept in steps without an edit, and never get into the best skill", function(t)
+  local noted = json.encode { patch = { reasoning = "r", edits = json.array {} },
+    appendix_notes = { "Read the question twice." } }
+  local state, _, out = run({ policy = { appendix = "skill_aware", slow_update = "none",
+    meta_skill = "none" } }, nil, noted)
+  local history = json.decode(test.read(out .. "/history.json"))
+  t.equal({ history[1].action, history[1].n_appendix_notes_total }, { "skip_no_patches", 1 })
+  t.ok(has(test.read(out .. "/skills/skill_v0001.md"), "- Read the question twice."))
+  t.ok(has(state.skill.text, "- Read the question twice."))
+  t.ok(not has(test.read(out .. "/best_skill.md"), "Read the question twice."))
 end)
 
 test("where only changes count, items behind the sample are tried until there are enough",

@@ -16,6 +16,7 @@ local function compare(ctx, skills, epoch, opt)
   end
   local list = pairs_of.build(sides.previous, sides.current, sample)
   local kept = pairs_of.keep(list, opt.pair_policy)
+  if opt.pair_policy ~= "mixed" then ctx:record("comparison_pairs_all", list) end
   ctx:record("comparison_pairs", kept)
   local ids = pairs_of.ids(kept)
   return { previous = sides.previous:only(ids), current = sides.current:only(ids),
@@ -51,14 +52,18 @@ local function slow_update(ctx, state, skills, epoch, opt)
     result.reasoning, result.slow_update_content = reasoning, guidance
     result.prev_hard, result.curr_hard = sides.prev_hard, sides.curr_hard
     result.candidate_hash, result.update_origin = candidate.hash, "slow_update_momentum"
+    ctx:write("candidate_skill.md", candidate.text)
   end
   ctx:record("slow_result", result)
   return sides
 end
 
 local function remember(ctx, state, skills, sides, epoch, opt)
-  sides = sides or compare(ctx, skills, epoch, opt)
-  state.meta = state:call("meta_skill", sides.previous, sides.current) or ""
+  if epoch > 1 then
+    sides = sides or compare(ctx, skills, epoch, opt)
+    state.meta = state:call("meta_skill", sides.previous, sides.current) or ""
+  end
+  ctx:record("meta_skill_result", { meta_skill_content = state.meta })
 end
 
 --- As `close` of `skillopt.epoch`.
@@ -77,7 +82,7 @@ function M.close(ctx, state, epoch, opt)
     end)
   end
   if policies.slow_update then sides = within("slow_update", slow_update) end
-  if policies.meta_skill and epoch > 1 then
+  if policies.meta_skill then
     within("meta_skill", function() remember(ctx, state, skills, sides, epoch, opt) end)
   end
   state.epoch_skill = state.skill
