@@ -86,9 +86,11 @@ local Skill = {}
 
 --- Apply a patch `{edits = {{op, target, content}, ...}}` to the body, in order.
 ---@param patch table
+---@param options {max_tokens: integer?}? no edit makes the text larger when it then has more
+---       tokens than that: it is left out as `over_size`, later ones may fit; 0: no limit
 ---@return skillopt.Skill
 ---@return skillopt.Fate[] fates one row an edit
-function Skill:apply(patch) end
+function Skill:apply(patch, options) end
 
 --- The same regions around another body. Region markers in `body` are removed.
 ---@param body string
@@ -234,6 +236,9 @@ local Ctx = {}
 ---@field memory string text about earlier steps, `""` when there are none
 ---@field meta string text of the meta skill, `""` when there is none
 ---@field items "edits"|"revise_suggestions"|"skill_candidates" what is to be proposed
+---@field size integer tokens of the current skill
+---@field max_size integer|"" the most it may have, `""` when there is no limit
+---@field leak fun(text: string): string? why a text for the skill is refused as a leak, or nil
 ---@field seen {n: integer, hard: number, soft: number}? this step's rollouts, once they are in
 ---@field lapses "both"|"failure_only"|nil whose analysts are asked for notes
 
@@ -382,7 +387,7 @@ function Ctx:scope(label, f) end
 ---@field name string lower case, digits and `_`
 ---@field rollout fun(item: table, ctx: skillopt.Ctx): table the mark: `{hard, soft, answer?, fail_reason?, ...}`;
 ---       `hard` 0 to 1, `soft` 0 to 1 (default: hard); `hidden`: texts that must not reach
----       the optimizer (a judge's pattern): masked in its prompts, refused in its edits
+---       the optimizer (a judge's pattern): masked in its prompts, a leak in a skill
 ---@field options table<string, table>? `name = {type, default, "doc"}`, set under `env.`
 ---@field items (fun(raw: table, opt: table): table)? bring one raw record into the item form
 ---@field check (fun(item: table, opt: table): boolean, string?, string?)? refuse a bad item before the first
@@ -391,6 +396,10 @@ function Ctx:scope(label, f) end
 ---@field task_type (fun(item: table): string)? row of the per-type tables, default `item.task_type` or the env's name
 ---@field feedback (fun(item: table, mark: table): string)? text after the trajectory for the analysts
 ---@field required string[]? fields every item must have; default {"question"}
+---@field answers string[]? fields with the accepted answers, as `result.value`; default: the usual names
+---@field hidden (string[]|fun(item: table, opt: table): string|string[]|nil)? fields that only the judge reads, or
+---       its texts: masked in the optimizer's prompts, a leak in a skill
+---@field judge string[]? files in the environment's folder that are the judge's own
 
 ---@class skillopt.PolicySpec
 ---@field slot "loop"|"reflect"|"aggregate"|"select"|"update"|"rate"|"metric"|"gate"|"slow_update"|"meta_skill"|"appendix"

@@ -45,8 +45,8 @@ local document = {}
 ---   delete        nothing for the target
 ---@param text string at most 16 MiB
 ---@param edits rt.document.edit[]
----@param options? { max_length?: integer } max_length: no edit grows the text beyond so
----       many characters
+---@param options? { max_tokens?: integer } max_tokens: no edit makes the text longer when
+---       it then has more than so many tokens, as text.tokens estimates them
 ---@return string? text
 ---@return rt.document.row[]|rt.err rows one for each edit
 function document.apply(text, edits, options) end

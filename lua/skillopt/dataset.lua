@@ -5,6 +5,7 @@
 local digest = require "rt.digest"
 local file = require "rt.file"
 local json = require "rt.json"
+local leak = require "skillopt.leak"
 local rng = require "rt.rng"
 local text_of = require "rt.text"
 
@@ -259,6 +260,8 @@ local function check_item(item, where, opt, problems)
       return
     end
   end
+  local fault = leak.description_fault(opt, item)
+  if fault then note(problems, "%s: %s, which only the judge may read", where, fault) end
   if not opt.check then return end
   local ok, fine, why, hint = pcall(opt.check, item, opt.options or {})
   if not ok then
@@ -331,6 +334,7 @@ end
 ---@field required string[]? fields every item must have
 ---@field items function? the environment's: raw record -> item
 ---@field check function? the environment's
+---@field hidden (string[]|function)? the environment's: fields that only its judge reads
 ---@field options table? of the environment
 ---@field fix_ids boolean? make ids from the content where they are missing
 ---@field least integer? items the selection set must have, default 2

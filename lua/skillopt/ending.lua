@@ -8,6 +8,7 @@ local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
 local record = require "skillopt.record"
 local schedule = require "skillopt.schedule"
+local size = require "skillopt.size"
 local skill_of = require "skillopt.skill"
 
 local M = {}
@@ -183,6 +184,7 @@ end
 local function summary(state, final, tests)
   local run, history = state.run, state.history
   local base = tests and tests.initial.hard
+  local tokens, body, regions = size.of(state.best_skill)
   return {
     version = run.version, config = run.flat_config,
     baseline_selection_hard = null(state.baseline:mean "hard"),
@@ -201,7 +203,10 @@ local function summary(state, final, tests)
     test_delta_hard = delta(tests and tests.best.hard, base),
     final_test_delta_hard = delta(tests and tests.last.hard, base),
     arms = arms_summary(tests), comparisons = comparisons(tests), interval = compare.METHOD,
-    best_skill_tokens = state.best_skill.tokens, cost = cost_of(run),
+    cost = cost_of(run),
+    best_skill_tokens = tokens, best_skill_body_tokens = body,
+    best_skill_region_tokens = regions, best_skill_remark = size.remark(state.best_skill),
+    best_skill_leaks = state.admission:reasons(state.best_skill, state.run.initial_skill),
     total_wall_time_s = json.round(run.seconds(), 1), token_summary = run.token_summary(),
   }
 end

@@ -8,7 +8,7 @@ local M = {}
 local FIELDS = {
   name = "string", rollout = "function", options = "table", items = "function",
   check = "function", prepare = "function", task_type = "function", feedback = "function",
-  required = "table",
+  required = "table", answers = "table", hidden = "table or function", judge = "table",
 }
 
 local function fault(message, hint)
@@ -25,7 +25,7 @@ local function check_fields(spec)
       fault(string.format("skillopt.env: unknown field '%s'", tostring(field)),
         near and string.format("did you mean '%s'?", near) or nil)
     end
-    if type(value) ~= want then
+    if not want:find(type(value), 1, true) then
       fault(string.format("skillopt.env: field '%s' must be a %s, got %s", field, want,
         type(value)))
     end

@@ -94,8 +94,12 @@ local function accept(state, guidance, result, epoch, opt)
   local origin = ("slow_update_epoch_%02d"):format(epoch)
   result.candidate_hash = candidate.hash
   result.update_origin, result.update_target = "slow_update_momentum", TARGET
+  local refusal = state.admission:fault(candidate, state.skill,
+    { record = result, where = "guidance" })
   if candidate.key == state.skill.key then
     result.action = "no_change"
+  elseif refusal then
+    result.action, result.reason = "no_content", refusal
   elseif opt.slow_gated then
     gated(state, candidate, result, origin)
   else

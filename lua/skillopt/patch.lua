@@ -9,7 +9,6 @@
 
 local appendix = require "skillopt.appendix"
 local item_of = require "skillopt.item"
-local trajectory = require "skillopt.trajectory"
 local json = require "rt.json"
 local text = require "rt.text"
 
@@ -138,44 +137,6 @@ function M.is_whole(reply, kind)
   return true
 end
 
----------------------------------------------------------------------------- leaks
-
----@class skillopt.Hidden
----@field pieces string[] no longer piece of these (a judge's pattern, a reference answer)
----@field whole string[] none of these as a whole (ids)
-
---- Texts of an evaluation (with trajectories) that nothing written for the target may
---- quote: pieces of what the rows hide, and whole ids that are no plain words.
----@param batch skillopt.Evaluation
----@return skillopt.Hidden
-function M.hidden(batch)
-  local pieces, whole = {}, {}
-  for _, row in ipairs(batch:rows()) do
-    for _, one in ipairs(trajectory.hidden(row)) do pieces[#pieces + 1] = one end
-    if #row.id >= 8 and row.id:find "%d" then whole[#whole + 1] = row.id end
-  end
-  return { pieces = pieces, whole = whole }
-end
-
---- Does the text quote something hidden?
----@param content string
----@param hidden skillopt.Hidden
----@return boolean
-function M.quotes(content, hidden)
-  for _, one in ipairs(hidden.whole) do
-    if content:find(one, 1, true) then return true end
-  end
-  return trajectory.mask(content, hidden.pieces) ~= content
-end
-
---- Does the item's new text quote something hidden?
----@param item table
----@param hidden skillopt.Hidden
----@return boolean
-function M.is_leak(item, hidden)
-  return M.quotes(item_of.kind_of(item).content(item), hidden)
-end
-
 -------------------------------------------------------------------------- raw patches
 
 --- The well-formed entries of a failure summary; counts beyond the batch are cut.
@@ -200,9 +161,9 @@ local function admit(list, facts)
   local items, dropped, places = M.check(list, facts.kind)
   local kept = json.array {}
   for i, item in ipairs(items) do
-    if M.is_leak(item, facts.hidden) then
-      dropped[#dropped + 1] =
-        M.drop(places[i], item, "leak", "quotes a text that is hidden")
+    local leak = facts.leak and facts.leak(item_of.kind_of(item).content(item))
+    if leak then
+      dropped[#dropped + 1] = M.drop(places[i], item, "leak", leak)
     elseif #kept >= facts.budget then
       dropped[#dropped + 1] = M.drop(places[i], item, "over_budget",
         ("the budget is %d"):format(facts.budget))
@@ -219,12 +180,9 @@ local function reasoning_of(reply)
   return type(inner.reasoning) == "string" and inner.reasoning or ""
 end
 
---- Notes of a reply that quote nothing hidden, or nil.
-local function notes_in(reply, hidden)
-  local notes = json.array {}
-  for _, note in ipairs(appendix.notes_in(reply.appendix_notes)) do
-    if not M.quotes(note, hidden) then notes[#notes + 1] = note end
-  end
+--- Notes of a reply, or nil.
+local function notes_in(reply)
+  local notes = json.array(appendix.notes_in(reply.appendix_notes))
   return #notes > 0 and notes or nil
 end
 
@@ -233,7 +191,8 @@ end
 ---@field batch_size integer items of the minibatch
 ---@field source_type "failure"|"success"
 ---@field budget integer edits kept
----@field hidden skillopt.Hidden texts no edit may quote
+---@field leak (fun(text: string): string?)? why a text is refused as a leak, or nil; as
+---       `ctx.step.leak`
 ---@field kind string? of the items, default "edits"
 
 --- The raw patch of a reply that `is_usable` accepts.
@@ -253,7 +212,7 @@ function M.raw(reply, facts)
   else
     raw.success_patterns = item_of.texts(reply.success_patterns)
   end
-  if facts.has_notes then raw.appendix_notes = notes_in(reply, facts.hidden) end
+  if facts.has_notes then raw.appendix_notes = notes_in(reply) end
   return raw
 end
 

@@ -19,7 +19,8 @@ M.STEP_KEYS = {
   "n_appendix_notes_added", "n_appendix_notes_total", "n_appendix_notes_consolidated",
   "current_score", "best_score", "best_step",
   "current_origin", "best_origin", "current_is_unmeasured", "skill_len", "skill_tokens",
-  "wall_time_s",
+  "skill_body_tokens", "skill_region_tokens", "leaks", "wall_time_s",
+  leaks = { "where", "fate", "reason" },
 }
 
 local STATE_KEYS = {

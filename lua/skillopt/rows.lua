@@ -5,6 +5,7 @@ local digest = require "rt.digest"
 local evaluation = require "skillopt.evaluation"
 local file = require "rt.file"
 local json = require "rt.json"
+local leak = require "skillopt.leak"
 local spool = require "rt.spool"
 local task = require "skillopt.task"
 
@@ -47,6 +48,7 @@ local function row_of(eval, job)
   local row = {}
   for name, value in pairs(rep.mark or {}) do row[name] = value end
   row.id, row.state = item.id, rep.state
+  row.hidden = row.hidden or leak.row_hidden(eval.run.env, item, eval.run.env_opt)
   row.task_type = row.task_type or task_type(eval, item)
   if rep.state == "failed" then
     row.hard, row.soft = nil, nil

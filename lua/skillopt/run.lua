@@ -14,6 +14,7 @@ local forecast = require "skillopt.run.forecast"
 local folder_of = require "skillopt.run.folder"
 local identity = require "skillopt.run.identity"
 local json = require "rt.json"
+local leak = require "skillopt.leak"
 local lines = require "rt.lines"
 local loader = require "skillopt.loader"
 local place = require "skillopt.config.place"
@@ -51,6 +52,7 @@ local function open_env(run)
   run.env, run.env_folder = env_of.load(name, run.folders)
   run.env_opt = loader.freeze(run.config:options "env")
   run.env_prompts = { run.folders[1], run.env_folder }
+  run.judge = leak.judge_texts(run.env, run.env_folder)
 end
 
 local function open_policy(run, slot, chosen, options)
@@ -116,7 +118,7 @@ function M.load_data(run, needs)
   local env = run.env
   local data, check_err = dataset.check(raw, {
     required = env.required or { "question" }, items = env.items, check = env.check,
-    options = run.env_opt, fix_ids = get "fix_ids",
+    hidden = env.hidden, options = run.env_opt, fix_ids = get "fix_ids",
     least = needs and 1 or run.config:get "evaluation.min_items",
     needs_test = run.config:get "evaluation.eval_test" or needs ~= nil, needs = needs,
   })

@@ -1,8 +1,11 @@
 --- A skill is a value: text, and what follows from it. See lua/meta/ctx.lua.
+local options_of = require "skillopt.options"
 local document = require "rt.document"
 local text_of = require "rt.text"
 
 local M = {}
+
+local APPLY <const> = { max_tokens = true }
 
 local Skill = {}
 local meta = { __name = "skill" }
@@ -75,8 +78,11 @@ function M.text(skill)
 end
 
 --- A new skill with the edits of a patch applied, and a row an edit that says what became of it.
-function Skill:apply(patch)
-  local text, rows = document.apply(self.text, patch.edits or {})
+function Skill:apply(patch, options)
+  options = options_of.check(options, APPLY, "skill:apply")
+  local limit = options.max_tokens
+  local text, rows = document.apply(self.text, patch.edits or {},
+    { max_tokens = limit and limit > 0 and limit or nil })
   return M.new(text), rows
 end
 

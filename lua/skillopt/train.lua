@@ -3,6 +3,7 @@
 ---
 --- A loop is a policy; this module is the bench it works on. Nothing here is stored for
 --- resuming: a run that is continued goes through the same motions again.
+local admission = require "skillopt.admission"
 local appendix = require "skillopt.appendix"
 local decide = require "skillopt.decide"
 local evaluation = require "skillopt.evaluation"
@@ -12,6 +13,7 @@ local memory = require "skillopt.memory"
 local patch = require "skillopt.patch"
 local record = require "skillopt.record"
 local schedule = require "skillopt.schedule"
+local size = require "skillopt.size"
 local skill_of = require "skillopt.skill"
 local task = require "skillopt.task"
 local text_of = require "rt.text"
@@ -122,6 +124,9 @@ end
 
 ----------------------------------------------------------------------- policies
 
+--- Slots whose policies are shown trajectories.
+local SEEING <const> = { reflect = true, slow_update = true, meta_skill = true }
+
 local STAGES = { reflect = "analyst", aggregate = "merge", select = "ranking", update = "rewrite",
   rate = "lr_autonomous" }
 
@@ -137,6 +142,7 @@ function State:invoke(slot, field, ...)
   place.opt, place.prompt_folders = policy.opt, self.run.policy_prompts(policy)
   place.skill, place.current, place.best = self.skill, self.current, self.best
   local args = table.pack(...)
+  for i = 1, SEEING[slot] and args.n or 0 do self.admission:see(args[i]) end
   args[args.n + 1], args[args.n + 2] = self.ctx, policy.opt
   local out = table.pack(policy[field](table.unpack(args, 1, args.n + 2)))
   task.set_place(outer)
@@ -180,7 +186,16 @@ function State:rate(step, merged)
   return rate
 end
 
---- What of the merged patch is used. Where whole documents are proposed there is one, and
+--- The patch with these rows among what is dropped.
+local function with_dropped(chosen, rows)
+  if not rows or chosen.dropped == rows then return chosen end
+  chosen.dropped = chosen.dropped or json.array {}
+  table.move(rows, 1, #rows, #chosen.dropped + 1, chosen.dropped)
+  return chosen
+end
+
+--- What of the merged patch is used; what gives something away is not, when that is
+--- refused. Where whole documents are proposed there is one, and
 --- no rate.
 ---@async
 ---@param step table
@@ -189,14 +204,15 @@ end
 function State:choose(step, merged)
   local r = step.record
   r.n_edits_merged = #patch.items(merged)
-  local chosen = merged
+  local admitted = self.admission:items(merged, self.skill, r)
+  local chosen = admitted
   if patch.kind(merged) == "skill_candidates" then
     r.edit_budget, r.lr_control_mode = json.null, "none"
   else
-    chosen = self:call("select", merged, self:rate(step, merged))
+    chosen = self:call("select", admitted, self:rate(step, admitted))
   end
   r.n_edits_ranked = #patch.items(chosen)
-  return chosen
+  return with_dropped(chosen, admitted ~= merged and admitted.dropped or nil)
 end
 
 -------------------------------------------------------------------------- steps
@@ -223,7 +239,9 @@ end
 function State:enter(index)
   own_place().step = { number = self.number, total = self.total, epoch = self.epoch,
     index = index or self.steps_per_epoch, memory = self.memory:text(), meta = self.meta,
-    seed = 0, items = self.run.policies.update.takes or "edits", lapses = lapses_of(self.run) }
+    seed = 0, items = self.run.policies.update.takes or "edits", lapses = lapses_of(self.run),
+    size = self.skill.tokens, max_size = self.admission.limit > 0 and self.admission.limit or "",
+    leak = function(text) return self.admission:leak(text, self.skill) end }
 end
 
 --- Begin a step, inside its scope; the record it fills and its batches.
@@ -268,6 +286,9 @@ function State:note_batch(step, batch, seen, raws)
     n_failure_patches = #found.failure, n_success_patches = #found.success,
     n_malformed = found.malformed,
   }
+  for _, raw in ipairs(raws) do
+    self.admission:note_dropped(step.record, raw.dropped, "analyst")
+  end
   table.move(seen:rows(), 1, #seen:rows(), #step.rows + 1, step.rows)
   table.move(raws, 1, #raws, #step.raws + 1, step.raws)
 end
@@ -336,16 +357,19 @@ function State:note_candidate(step, chosen, candidate, fates, summary)
   r.candidate_hash = candidate.hash
   r.candidate_skill_len = text_of.length(candidate.text)
   r.candidate_tokens = candidate.tokens
+  step.refusal = self.admission:fault(candidate, self.skill, { record = r, where = "document" })
   r.rewrite_change_summary = summary
   if patch.kind(chosen) == "edits" then r.edit_apply_summary = fates_of(fates) end
   ctx:write("candidate_skill.md", candidate.text)
   if #fates > 0 then ctx:record("edit_apply_report", fates) end
 end
 
---- Why the candidate is no valid document, or nil.
+--- Why the candidate may not take the place of the skill, or is no valid document; nil
+--- when it may.
 ---@param step table
 ---@return string?
 function State:unfit(step)
+  if step.refusal then return step.refusal end
   local fault = fitness.fault(step.candidate, self.skill)
   return fault and "invalid candidate: " .. fault
 end
@@ -436,7 +460,9 @@ end
 ---@param action string `skip_no_patches` or `skip_no_rewrite`
 ---@param reason string
 function State:skip(step, action, reason)
-  step.record.action, step.record.gate_reason = action, reason
+  local r = step.record
+  r.action, r.gate_reason = action, reason
+  self.admission:note_dropped(r, { { fate = reason:match "^%l+", reason = reason } }, "document")
   appendix.flush(self, step)
   self:save(step)
 end
@@ -462,7 +488,7 @@ local function origins(state, r)
   r.current_origin, r.best_origin = state.current_origin, state.best_origin
   r.current_is_unmeasured = state.is_unmeasured
   r.skill_len = text_of.length(state.skill.text)
-  r.skill_tokens = state.skill.tokens
+  r.skill_tokens, r.skill_body_tokens, r.skill_region_tokens = size.of(state.skill)
 end
 
 --- Write what a step leaves behind.
@@ -514,8 +540,8 @@ function M.start(ctx, opt)
     ctx = ctx, opt = opt, run = run, skill = skill, best_skill = skill, number = 0,
     selection = schedule.front(ctx.data.val, opt.sel_env_num), measured = {}, partial = {},
     decisions = {}, history = json.array {}, rates = {}, meta = "", epoch_skill = skill,
-    memory = memory.new(), best_step = 0, current_origin = "initial_skill",
-    best_origin = "initial_skill",
+    memory = memory.new(), admission = admission.new(run), best_step = 0,
+    current_origin = "initial_skill", best_origin = "initial_skill",
   }, State)
   if opt.batch_size then -- a loop of steps and epochs
     state.steps_per_epoch = schedule.steps_per_epoch(#ctx.data.train, opt.batch_size,

@@ -301,14 +301,14 @@ static int too_large(lua_State *L)
     return bind_err(L, &e);
 }
 
-/* document.apply(text, edits, {max_length}) is the text and a row for each edit. */
+/* document.apply(text, edits, {max_tokens}) is the text and a row for each edit. */
 static int l_apply(lua_State *L)
 {
-    static const char *const names[] = { "max_length", NULL };
+    static const char *const names[] = { "max_tokens", NULL };
     struct span text = check_span(L, 1);
     luaL_checktype(L, 2, LUA_TTABLE);
     bind_opts(L, 3, names);
-    lua_Integer max = bind_opt_integer(L, 3, "max_length", SKILL_MAX, 0, SKILL_MAX);
+    lua_Integer max = bind_opt_integer(L, 3, "max_tokens", SKILL_MAX, 0, SKILL_MAX);
     struct work *w = work(L);
     if (text.len > SKILL_MAX)
         return too_large(L);

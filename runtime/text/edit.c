@@ -1,6 +1,7 @@
 /* edit.c - see edit.h. */
 #include "text/edit.h"
 #include "base/utf8.h"
+#include "text/length.h"
 #include "text/near.h"
 #include "text/plain.h"
 #include "text/skill.h"
@@ -174,7 +175,7 @@ struct job {
     const struct edit *edit;
     struct place place;
     const char *line_end;
-    size_t max_length;
+    size_t max_tokens;
     bool is_before_region;
 };
 
@@ -295,14 +296,20 @@ static bool same_regions(struct span a, struct span b)
     }
 }
 
+/* A text that is too long may become shorter, even when it stays too long. */
+static bool is_over_size(const struct job *job, struct span before, struct span after)
+{
+    size_t tokens = length_tokens(after);
+    return tokens > job->max_tokens && tokens > length_tokens(before);
+}
+
 /* What stands against the text that was built. */
 static enum edit_fate verdict(const struct job *job, struct span before,
                               struct span after, bool is_full)
 {
     if (span_equals(before, after) && !is_full)
         return EDIT_NO_CHANGE;
-    if (is_full ||
-        (after.len > before.len && utf8_length(after.ptr, after.len) > job->max_length))
+    if (is_full || is_over_size(job, before, after))
         return EDIT_OVER_SIZE;
     /* Pieces of a marker, brought together, would make or end a region. */
     if (!same_regions(before, after))
@@ -361,7 +368,7 @@ static enum edit_fate attempt(struct buf *text, struct job *job,
     return fate;
 }
 
-void edit_apply(struct buf *text, const struct edit *edit, size_t max_length,
+void edit_apply(struct buf *text, const struct edit *edit, size_t max_tokens,
                 struct edit_row *row)
 {
     struct job job = {
@@ -369,7 +376,7 @@ void edit_apply(struct buf *text, const struct edit *edit, size_t max_length,
         .target = without_bom(edit->target),
         .edit = edit,
         .line_end = skill_line_end(span_of(text)),
-        .max_length = max_length,
+        .max_tokens = max_tokens,
     };
     row_start(row, edit);
     if (edit->is_malformed) {

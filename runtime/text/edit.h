@@ -53,8 +53,9 @@ enum edit_op edit_op_of(struct span word);
 const char *edit_op_name(enum edit_op op);
 
 /* Change `text` (a whole document) and fill `row`, whose buffers are used again.
- * An edit that makes the text longer than `max_length` characters is not applied. */
-void edit_apply(struct buf *text, const struct edit *edit, size_t max_length,
+ * An edit that makes the text longer is not applied when it then has more than
+ * `max_tokens` tokens, as length.h estimates them. */
+void edit_apply(struct buf *text, const struct edit *edit, size_t max_tokens,
                 struct edit_row *row);
 
 void edit_row_free(struct edit_row *row);

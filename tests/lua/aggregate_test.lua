@@ -57,7 +57,8 @@ end
 
 --- A ctx whose n-th call (from 0) is answered by `answer(n, patches)`.
 local function fake(answer, kind)
-  local ctx = { skill = "SKILL", step = { meta = "META", items = kind }, asked = {} }
+  local ctx = { skill = "SKILL", step = { meta = "META", items = kind, size = 5, max_size = "" },
+    asked = {} }
   function ctx:ask(options)
     local n = #self.asked
     self.asked[n + 1] = options

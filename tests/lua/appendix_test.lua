@@ -33,11 +33,10 @@ test("notes are taken from both sides or from failures alone", function(t)
   t.equal(failures.run(RAWS, nil, failures.opt), { "f" })
 end)
 
-test("a note that quotes something hidden is not taken", function(t)
-  local facts = { batch_size = 1, source_type = "failure", budget = 1, has_notes = true,
-    hidden = { pieces = {}, whole = { "task-0001" } } }
+test("notes are taken from a reply only when they were asked for", function(t)
+  local facts = { batch_size = 1, source_type = "failure", budget = 1, has_notes = true }
   local reply = patch.empty ""
-  reply.appendix_notes = { "as in task-0001", "read twice" }
+  reply.appendix_notes = { "read twice" }
   t.equal(patch.raw(reply, facts).appendix_notes, { "read twice" })
   facts.has_notes = nil
   t.equal(patch.raw(reply, facts).appendix_notes, nil)

@@ -548,15 +548,24 @@ test("a replacement by the same text is no change", function(t)
   t.equal({ out, row.fate, row.status }, { "a b\n", "no_change", "skipped_no_change" })
 end)
 
-test("an edit that grows the text beyond max_length is not applied", function(t)
-  local more = { op = "append", content = "éé" }
-  local edits = { more, { op = "delete", target = "cd" }, more }
-  local out, rows = document.apply("abcdef", edits, { max_length = 8 })
-  t.equal(out, "abef")
-  t.equal(fates(rows), { "over_size", "applied", "over_size" })
+test("an edit that grows the text beyond max_tokens is not applied, a later one may fit",
+  function(t)
+  local more, less = { op = "append", content = "éé" }, { op = "append", content = "a" }
+  local edits = { more, { op = "delete", target = "cd" }, more, less }
+  local out, rows = document.apply("abcdef", edits, { max_tokens = 2 })
+  t.equal(out, "abef\n\na\n")
+  t.equal(fates(rows), { "over_size", "applied", "over_size", "applied" })
   t.equal(rows[1].status, "skipped_over_size")
-  t.equal((document.apply("abef", { more }, { max_length = 9 })), "abef\n\néé\n")
-  t.raises(function() document.apply("a", {}, { max_lenght = 1 }) end, "did you mean 'max_length'")
+  t.equal((document.apply("abef", { more }, { max_tokens = 3 })), "abef\n\néé\n")
+  t.raises(function() document.apply("a", {}, { max_toknes = 1 }) end, "did you mean 'max_tokens'")
+end)
+
+test("a text that is too large may become smaller step by step, and larger never", function(t)
+  local edits = { { op = "delete", target = "1234" },
+    { op = "replace", target = "a", content = "b" },
+    { op = "append", content = "more" } }
+  local out, rows = document.apply("a 1234 5678 9012", edits, { max_tokens = 1 })
+  t.equal({ out, fates(rows) }, { "b  5678 9012", { "applied", "applied", "over_size" } })
 end)
 
 test("content of nothing but markers is empty, not a deletion", function(t)

@@ -72,7 +72,7 @@ end)
 
 test("a raw patch of each kind is kept, counted and merged under its own list", function(t)
   local facts = { batch_size = 3, source_type = "failure", budget = 2, kind = SUGGESTIONS,
-    hidden = { pieces = {}, whole = { "task-0001" } } }
+    leak = function(s) return s:find("task-0001", 1, true) and "leak: it" or nil end }
   local reply = { patch = { reasoning = "r", revise_suggestions = json.array { suggestion(),
     suggestion { instruction = "as in task-0001" } } } }
   local raw = patch.raw(reply, facts)

@@ -4,11 +4,9 @@ local test = require "skillopt.test"
 local json = require "rt.json"
 local vectors = test.support "tests/lua/vectors.lua"
 
-local NOTHING_HIDDEN <const> = { pieces = {}, whole = {} }
 
 local function facts(changes)
-  local out =
-    { batch_size = 5, source_type = "failure", budget = 4, hidden = NOTHING_HIDDEN }
+  local out = { batch_size = 5, source_type = "failure", budget = 4 }
   for name, value in pairs(changes or {}) do out[name] = value end
   return out
 end
@@ -124,19 +122,14 @@ test("edits beyond the budget are dropped with their fate", function(t)
   })
 end)
 
-test("an edit that quotes a hidden text or an id is dropped as a leak", function(t)
-  local case = json.decode(test.read "tests/cases/c16_judge_leak.json")
-  local hidden = { pieces = { case.check.pattern }, whole = { "ticket-2024-17" } }
-  local edits = {
-    append("Write what matches " .. case.check.pattern),
-    append "Begin with ROUTE:\\s*billing as in the check.",
-    append "As in ticket-2024-17, ask the billing team.",
-    append(case.check.description),
-  }
-  local raw = patch.raw({ edits = edits }, facts { hidden = hidden })
-  t.equal(raw.patch.edits, { edits[4] })
-  t.equal({ raw.dropped[1].fate, raw.dropped[2].fate, raw.dropped[3].fate },
-    { "leak", "leak", "leak" })
+test("an edit that is refused as a leak is dropped and leaves the budget", function(t)
+  local edits = { append "give Napoleon", append "a", append "b" }
+  local function leak(content)
+    return content:find "Napoleon" and "leak: gives an answer" or nil
+  end
+  local raw = patch.raw({ edits = edits }, facts { leak = leak, budget = 2 })
+  t.equal(raw.patch.edits, { edits[2], edits[3] })
+  t.equal({ raw.dropped[1].fate, raw.dropped[1].reason }, { "leak", "leak: gives an answer" })
 end)
 
 test("a reply that stayed unusable is counted as malformed", function(t)

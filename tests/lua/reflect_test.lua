@@ -42,7 +42,7 @@ end
 local function fake(reply, seed)
   local ctx = {
     skill = "SKILL", asked = {}, recorded = {},
-    step = { seed = seed or 42, memory = "MEMORY", meta = "" },
+    step = { seed = seed or 42, memory = "MEMORY", meta = "", size = 5, max_size = "" },
   }
   function ctx:ask(options)
     self.asked[#self.asked + 1] = options
@@ -143,7 +143,8 @@ test("a call has the prompt's inputs, stage and limit", function(t)
   t.ok(asked.inputs.trajectories:find("said by a", 1, true))
   asked.inputs.trajectories = nil
   t.equal(asked.inputs,
-    { skill = "SKILL", count = 1, budget = 4, memory = "MEMORY", meta = "" })
+    { skill = "SKILL", count = 1, budget = 4, memory = "MEMORY", meta = "", size = 5,
+      max_size = "" })
 end)
 
 test("the prompts show skill, budget, memory and trajectories", function(t)
@@ -154,7 +155,7 @@ test("the prompts show skill, budget, memory and trajectories", function(t)
     t.ok(user:find "SKILL.*At most 4 edits.*MEMORY.*%(1 in this batch%).*said by a", user)
     t.ok(not user:find("taught about edits", 1, true), user)
   end
-  ctx.step = { seed = 1, memory = "", meta = "META" }
+  ctx.step = { seed = 1, memory = "", meta = "META", size = 5, max_size = "" }
   instance.run(batch { { "a", 0 } }, ctx, instance.opt)
   t.ok(ctx.filled.user:find "taught about edits.*META", ctx.filled.user)
   t.ok(not ctx.filled.user:find("Earlier steps", 1, true), ctx.filled.user)
@@ -220,21 +221,13 @@ test("without a trajectory no call is made", function(t)
   t.equal(raws[1].patch, { reasoning = "There is no trajectory to read.", edits = {} })
 end)
 
-test("an edit that quotes what a row hides, or an id, is dropped", function(t)
-  local case = json.decode(test.read "tests/cases/c16_judge_leak.json")
-  local ctx = fake(function()
-    return { edits = {
-      { op = "append", content = "match " .. case.check.pattern },
-      { op = "append", content = "see question-0017" },
-      { op = "append", content = "name the team" },
-    } }
-  end)
+test("an edit that the step refuses as a leak is dropped", function(t)
+  local ctx = fake(function() return { edits = edits(2) } end)
+  ctx.step.leak = function(s) return s:find "rule 1" and "leak: it" or nil end
   local instance = reflect()
-  local raws =
-    instance.run(batch({ { "question-0017", 0 } }, { hidden = case.check.pattern }), ctx,
-      instance.opt)
-  t.equal(raws[1].patch.edits, { { op = "append", content = "name the team" } })
-  t.equal({ raws[1].dropped[1].fate, raws[1].dropped[2].fate }, { "leak", "leak" })
+  local raws = instance.run(batch { { "a", 0 } }, ctx, instance.opt)
+  t.equal(#raws[1].patch.edits, 1)
+  t.equal({ raws[1].dropped[1].index, raws[1].dropped[1].fate }, { 1, "leak" })
 end)
 
 test("an empty batch asks nothing", function(t)

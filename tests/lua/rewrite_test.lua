@@ -13,12 +13,13 @@ local FOLDER <const> = loader.home .. "/lua/policies/update"
 local OPT <const> = { max_tokens = 64000, effort = "high" }
 
 local function update(name)
-  local values = name == "rewrite" and OPT or {}
+  local values = name == "rewrite" and OPT or name == "patch" and { max_tokens = 0 } or {}
   return policy.instance(loader.user_file(FOLDER .. "/" .. name .. ".lua"), values, { name = name })
 end
 
 local function fake(text)
-  local ctx = { step = { memory = "MEMORY" }, asked = json.array {}, records = {} }
+  local ctx = { step = { memory = "MEMORY", size = 5, max_size = "" }, asked = json.array {},
+    records = {} }
   function ctx:ask(options)
     self.asked[#self.asked + 1] = { options.max_tokens, options.stage, options.reasoning_effort }
     self.filled = prompt.render(options.prompt, options.inputs, { FOLDER })

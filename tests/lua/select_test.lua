@@ -29,7 +29,7 @@ end
 
 --- A ctx that answers every call with the text, as `ctx:ask` does.
 local function fake(text)
-  local ctx = { skill = "SKILL", step = { meta = "META" }, asked = {} }
+  local ctx = { skill = "SKILL", step = { meta = "META", size = 5, max_size = "" }, asked = {} }
   function ctx:ask(options)
     self.asked[#self.asked + 1] = options
     self.filled = prompt.render(options.prompt, options.inputs, { FOLDER })
@@ -91,7 +91,8 @@ test("a ranking call has its inputs, stage and limit", function(t)
   t.equal({ asked.prompt, asked.stage, asked.want, asked.max_tokens },
     { "ranking", "ranking", { "selected_indices" }, 16384 })
   t.equal(asked.inputs, {
-    skill = "SKILL", meta = "META", count = 3, last = 2, rate = 2,
+    skill = "SKILL", meta = "META", count = 3, last = 2, rate = 2, size = 5,
+    max_size = "",
     pool = '[0] append, content "e0", support 1\n[1] append, content "e1", support 2\n'
       .. '[2] append, content "e2", support 3',
   })

@@ -4,7 +4,7 @@ local policy = require "skillopt.policy"
 local test = require "skillopt.test"
 
 local UPDATE <const> = policy.instance(
-  loader.user_file(loader.home .. "/lua/policies/update/patch.lua"), {},
+  loader.user_file(loader.home .. "/lua/policies/update/patch.lua"), { max_tokens = 0 },
     { name = "patch" })
 
 test("the patch is applied to the skill and the fates come back", function(t)

@@ -21,6 +21,7 @@ end
 return skillopt.env {
   name = "houserules",
   required = { "question", "context", "answers" },
+  answers = { "answers" },
   check = check,
   rollout = function(item, ctx)
     local prompt = ctx:prompt("rollout",

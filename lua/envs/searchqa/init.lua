@@ -65,6 +65,7 @@ end
 return skillopt.env {
   name = "searchqa",
   required = { "question", "answers" },
+  answers = { "answers" },
   items = items,
   check = check,
   options = {

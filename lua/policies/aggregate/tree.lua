@@ -25,6 +25,7 @@ end
 local function ask(ctx, prompt, inputs, extra, level)
   local kind = item_of.kinds[patch.kind(inputs[1])]
   extra.skill, extra.meta, extra.patches = ctx.skill, ctx.step.meta, shown(inputs, kind)
+  extra.size, extra.max_size = ctx.step.size, ctx.step.max_size
   local reply, err = ctx:ask {
     prompt = prompt .. kind.prompt, inputs = extra, stage = "merge", want = { kind.key },
     max_tokens = kind.max_tokens,

@@ -61,12 +61,13 @@ local function notes_prompt(job, step)
   return is_failure and "lapses_error" or "lapses_success"
 end
 
-local function analyse(job, batch, ctx, opt, hidden)
+local function analyse(job, batch, ctx, opt)
   local kind = item_of.kinds[ctx.step.items or "edits"]
   local also = notes_prompt(job, ctx.step)
   local facts = { batch_size = #job.ids, source_type = job.group.source_type, kind = kind.key,
     has_notes = also ~= nil,
-    budget = kind.key == "skill_candidates" and 1 or opt.budget, hidden = hidden }
+    budget = kind.key == "skill_candidates" and 1 or opt.budget,
+    leak = ctx.step.leak }
   local seen = batch:render { ids = job.ids, max_tokens = opt.trajectory_tokens }
   if seen == "" then
     return patch.raw(patch.empty("There is no trajectory to read.", kind.key), facts)
@@ -75,7 +76,8 @@ local function analyse(job, batch, ctx, opt, hidden)
     prompt = job.group.prompt .. kind.prompt,
     inputs = {
       skill = ctx.skill, trajectories = seen, count = #job.ids, budget = opt.budget,
-      memory = ctx.step.memory, meta = ctx.step.meta,
+      memory = ctx.step.memory, meta = ctx.step.meta, size = ctx.step.size,
+      max_size = ctx.step.max_size,
     },
     also = also, stage = "analyst", want = { "patch", kind.key }, array = true,
     max_tokens = kind.max_tokens,
@@ -106,10 +108,9 @@ return policy.define {
     },
   },
   run = function(batch, ctx, opt)
-    local jobs, hidden = plan(batch, ctx.step.seed, opt), patch.hidden(batch)
-    local raws = task.map(jobs, function(job)
-      return analyse(job, batch, ctx, opt, hidden)
-    end, { label = "patches", limit = opt.workers, key = key_of })
+    local jobs = plan(batch, ctx.step.seed, opt)
+    local raws = task.map(jobs, function(job) return analyse(job, batch, ctx, opt) end,
+      { label = "patches", limit = opt.workers, key = key_of })
     for i, job in ipairs(jobs) do ctx:record("patches/" .. job.key, raws[i]) end
     raws.n = nil
     return raws

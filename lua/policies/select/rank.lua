@@ -64,7 +64,8 @@ return policy.define {
     local reply, err = ctx:ask {
       prompt = "ranking" .. item_of.kinds[patch.kind(whole)].prompt,
       inputs = {
-        skill = ctx.skill, meta = ctx.step.meta,
+        skill = ctx.skill, meta = ctx.step.meta, size = ctx.step.size,
+        max_size = ctx.step.max_size,
         pool = patch.pool(whole), count = n, last = n - 1, rate = rate,
       },
       stage = "ranking", want = { "selected_indices" },

@@ -1,5 +1,6 @@
 --- Have the document written anew from the selected suggestions. Its protected regions are
 --- not shown to the writer and stay.
+local admission = require "skillopt.admission"
 local item_of = require "skillopt.item"
 local patch = require "skillopt.patch"
 local policy = require "skillopt.policy"
@@ -7,11 +8,16 @@ local rewriting = require "skillopt.rewriting"
 local json = require "rt.json"
 local text = require "rt.text"
 
-local function is_document(reply)
-  if type(reply) ~= "table" or type(reply.new_skill) ~= "string" then
-    return false, '"new_skill" must be the text of the whole document'
+--- The skill that a reply writes.
+local function written(skill)
+  return function(reply)
+    local new = type(reply) == "table" and reply.new_skill
+    if type(new) ~= "string" then
+      return nil, '"new_skill" must be the text of the whole document'
+    end
+    if text.strip(new) == "" then return nil, '"new_skill" is empty' end
+    return rewriting.around(skill, new)
   end
-  return text.strip(reply.new_skill) ~= "", '"new_skill" is empty'
 end
 
 local function shown(items)
@@ -34,14 +40,15 @@ return policy.define {
   run = function(skill, chosen, ctx, opt)
     local items = patch.items(chosen)
     if #items == 0 then return skill, {} end
+    local is_fit, refusal = admission.check(skill, ctx.step, written(skill))
     local reply, err = ctx:ask {
       prompt = "rewrite_skill",
       inputs = { skill = rewriting.shown(skill), suggestions = shown(items),
-        memory = ctx.step.memory },
-      stage = "rewrite", want = { "new_skill" }, check = is_document,
+        memory = ctx.step.memory, size = ctx.step.size, max_size = ctx.step.max_size },
+      stage = "rewrite", want = { "new_skill" }, check = is_fit,
       max_tokens = opt.max_tokens, reasoning_effort = opt.effort,
     }
-    if not reply then return nil, err.kind end
+    if not reply then return nil, refusal() or err.kind end
     local new, summary = reply.new_skill, item_of.texts(reply.change_summary)
     local why = type(reply.reasoning) == "string" and reply.reasoning or ""
     ctx:record("rewrite_result",

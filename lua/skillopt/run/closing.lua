@@ -47,6 +47,18 @@ local function test_lines(summary)
   return table.move(figures.lines(pairings, 1), 1, #pairings, #lines + 1, lines)
 end
 
+--- What a reader of the best skill should know.
+local function remarks(summary)
+  local out = {}
+  if summary.best_skill_remark then out[1] = "remark: " .. summary.best_skill_remark end
+  local leaks = summary.best_skill_leaks
+  if leaks then
+    out[#out + 1] = string.format("remark: %d leak%s in the best skill; the first: %s", #leaks,
+      #leaks > 1 and "s" or "", leaks[1])
+  end
+  return out
+end
+
 --- Show the end of a run.
 ---@param run table
 ---@param result table
@@ -74,8 +86,10 @@ function M.show(run, result, options)
   end
   lines[#lines + 1] = string.format("%d of %d calls answered by the journal",
     run.effects.counts.stored + run.effects.counts.copied, run.calls())
-  lines[#lines + 1] = string.format("best skill: %s/best_skill.md (%d tokens)", run.path,
-    s.best_skill_tokens)
+  lines[#lines + 1] = string.format(
+    "best skill: %s/best_skill.md (%d tokens: body %d, protected regions %d)", run.path,
+    s.best_skill_tokens, s.best_skill_body_tokens, s.best_skill_region_tokens)
+  table.move(remarks(s), 1, 2, #lines + 1, lines)
   stdout.write(table.concat(lines, "\n") .. "\n")
 end
 

@@ -60,9 +60,10 @@ local LINES = {
     end
     local s = d.edit_apply_summary
     return string.format("  [6/6 EVALUATE] %s: %s; %s; current %s, best %s (step %d), "
-      .. "skill %d tokens", ACTIONS[d.action] or d.action, d.gate_reason,
+      .. "skill %d tokens (regions %d)%s", ACTIONS[d.action] or d.action, d.gate_reason,
       s and string.format("%d of %d edits applied", s.applied, s.total) or "written anew",
-      score(d.current_score), score(d.best_score), d.best_step, d.skill_tokens)
+      score(d.current_score), score(d.best_score), d.best_step, d.skill_tokens,
+      d.skill_region_tokens, d.leaks and string.format("; leaks: %d", #d.leaks) or "")
   end,
   slow = function(d) return "[slow update] acceptance=" .. d.acceptance end,
   slow_update = function(d)

@@ -30,6 +30,11 @@ return {
     min = 0, flat = "min_edit_budget" },
   { "optimizer.meta_learning_rate", "integer", "", flat = "meta_edit_budget",
     retired = "no stage ever read it" },
+  { "optimizer.max_skill_tokens", "integer",
+    "tokens beyond which no change makes the skill larger; 0 = no limit", min = 0 },
+  { "optimizer.leakage", "choice",
+    "new text of the skill that gives away ids, answers or judges' texts: only on record, "
+    .. "refused, or not looked for", choices = { "report", "refuse", "off" } },
   { "optimizer.slow_update_samples", "integer", "items compared by a slow update",
     min = 1, flat = "slow_update_samples" },
   { "optimizer.slow_update_gate_with_selection", "boolean",
