@@ -159,8 +159,10 @@ function Evaluation:rows() end
 
 --- The trajectories as text for an optimizer: one block an item that has a
 --- conversation. Only while the evaluation was made with `feedback`.
----@param options {max_tokens: integer?, ids: string[]?}?
+---@param options {max_tokens: integer?, max_each: integer?, ids: string[]?}? tokens of all
+---       blocks together and of one; what is longer is cut in the middle, with a mark
 ---@return string
+---@return {shared: integer, ids: string[], blocks: {tokens: integer}[], cut: {id: string, characters: integer}[]} facts
 function Evaluation:render(options) end
 
 ------------------------------------------------------------------------- ctx
@@ -367,6 +369,11 @@ function Ctx:record(name, value) end
 ---@param name string
 ---@param text string
 function Ctx:write(name, text) end
+
+--- Write a line to `log.jsonl`, which is no part of what must be equal: what happened on
+--- the way, for people.
+---@param event table plain JSON data with an `event`
+function Ctx:log(event) end
 
 --- Add an entry to the item's trajectory, which then consists of these entries instead of
 --- the replies: a message, or a step `{step, action, env_feedback, reasoning?}` with

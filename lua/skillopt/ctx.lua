@@ -75,6 +75,13 @@ function Ctx:write(name, text)
 end
 
 --- See lua/meta/ctx.lua.
+function Ctx:log(event)
+  local line = { slot = task.slot() }
+  for name, value in pairs(event) do line[name] = value end
+  place("log").run.log(line)
+end
+
+--- See lua/meta/ctx.lua.
 function Ctx:trace(entry)
   local item = place("trace").item
   if not item then error("ctx:trace is for rollouts", 2) end

@@ -676,8 +676,10 @@ local function last_conversation(data, i)
 end
 
 --- The conversations as text, one block an item, in the order of `ids`.
----@param options {max_tokens: integer?, ids: string[]?}? default: no limit, all items
+---@param options {max_tokens: integer?, max_each: integer?, ids: string[]?}? default: no
+---       limits, all items
 ---@return string
+---@return skillopt.RenderFacts
 function Evaluation:render(options)
   local data = data_of(self)
   options = options or {}
@@ -693,7 +695,8 @@ function Evaluation:render(options)
         { position = position, id = id, row = row, conversation = entries }
     end
   end
-  local limits = { max_tokens = options.max_tokens, skill = self.skill }
+  local limits = { max_tokens = options.max_tokens, max_each = options.max_each,
+    skill = self.skill }
   return trajectory.render(blocks, limits)
 end
 

@@ -2,6 +2,7 @@
 --- current one. A pair is a task that has a mark on both sides; its category says what
 --- became of it.
 
+local budget = require "skillopt.budget"
 local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
 local text = require "rt.text"
@@ -24,6 +25,9 @@ local KEPT <const> = {
 }
 
 local PREVIEW <const> = 400
+--- Tokens of the headings over trajectories and of the rules between them.
+local HEADINGS <const> = 100
+local MARK <const> = "\n[... middle of the comparison cut to fit ...]\n"
 
 --------------------------------------------------------------------------- building
 
@@ -128,44 +132,91 @@ local function pair_lines(pair)
     side_line("before", pair.prev), side_line("now", pair.curr) }, "\n")
 end
 
-local function trajectories(side, ids, heading, room)
-  local seen = side:render { ids = ids, max_tokens = room }
+--- Trajectories of one side under a heading; what was cut is added to `shown.cut`.
+local function trajectories(side, ids, heading, shown)
+  if shown.room == 0 then return nil end
+  local seen, facts = side:render { ids = ids, max_tokens = shown.room,
+    max_each = shown.max_each }
+  table.move(facts.cut, 1, #facts.cut, #shown.cut + 1, shown.cut)
   return seen ~= "" and ("### %s\n\n%s"):format(heading, seen) or nil
 end
 
-local function group_text(group, list, sides, room)
+local function group_text(group, list, sides, shown)
   local lines = { "## " .. group.heading }
   for _, pair in ipairs(list) do lines[#lines + 1] = pair_lines(pair) end
   if #list == 0 then lines[2] = "None." end
   if group.is_shown and #list > 0 then
     local ids = M.ids(list)
-    lines[#lines + 1] = trajectories(sides.previous, ids, "What the target did before", room)
-    lines[#lines + 1] = trajectories(sides.current, ids, "What the target did now", room)
+    lines[#lines + 1] = trajectories(sides.previous, ids, "What the target did before", shown)
+    lines[#lines + 1] = trajectories(sides.current, ids, "What the target did now", shown)
   end
   return table.concat(lines, "\n\n")
 end
 
---- The comparison for an optimizer: totals, then the groups, worst first. Trajectories
---- (of all but what was solved twice) share `max_tokens`.
----@param list table[] pairs
----@param sides {previous: skillopt.Evaluation, current: skillopt.Evaluation} with feedback
----@param max_tokens integer
----@return string
-function M.comparison(list, sides, max_tokens)
-  local counts, groups, shown = M.counts(list), {}, 0
+--- Pairs by category, and how many have trajectories that are shown.
+local function grouped(list)
+  local groups, n = {}, 0
   for _, group in ipairs(GROUPS) do groups[group.name] = json.array {} end
   for _, pair in ipairs(list) do
     table.insert(groups[pair.category], pair)
-    if pair.category ~= "stable_success" then shown = shown + 1 end
+    if pair.category ~= "stable_success" then n = n + 1 end
   end
+  return groups, n
+end
+
+--- The comparison with trajectories of `room` tokens together; without a room they are
+--- whole, with one of 0 left out.
+local function written(list, sides, room, max_each)
+  local counts, cut = M.counts(list), json.array {}
+  local groups, n = grouped(list)
   local out = { ("%d tasks: %d regressed, %d failed twice, %d improved, %d solved twice.")
     :format(#list, counts.regressed, counts.persistent_fail, counts.improved,
       counts.stable_success) }
   for _, group in ipairs(GROUPS) do
-    local share = max_tokens * #groups[group.name] // (2 * math.max(shown, 1))
-    out[#out + 1] = group_text(group, groups[group.name], sides, math.max(share, 1))
+    local share = room and room * #groups[group.name] // (2 * math.max(n, 1))
+    if room and room > 0 then share = math.max(share, 1) end
+    out[#out + 1] = group_text(group, groups[group.name], sides,
+      { room = share, max_each = max_each, cut = cut })
   end
-  return table.concat(out, "\n\n")
+  return table.concat(out, "\n\n"), cut
+end
+
+--- The comparison for an optimizer: totals, then the groups, worst first. When it does not
+--- fit the room the trajectories (of all but what was solved twice) share what the rest
+--- leaves; a rest that alone is too long is cut in its middle.
+---@param list table[] pairs
+---@param sides {previous: skillopt.Evaluation, current: skillopt.Evaluation} with feedback
+---@param options {room: integer, max_each: integer} tokens of all, and of one trajectory
+---@return string
+---@return {id: string, characters: integer}[] cut what was cut out of which trajectory; the
+---        comparison itself has the id `comparison`
+function M.comparison(list, sides, options)
+  local whole, cut = written(list, sides, nil, options.max_each)
+  if text.tokens(whole) <= options.room then return whole, cut end
+  local bare = text.tokens((written(list, sides, 0)))
+  whole, cut = written(list, sides, math.max(options.room - bare - HEADINGS, 0),
+    options.max_each)
+  local fitting, removed = text.cut_middle(whole, options.room, MARK)
+  if removed > 0 then cut[#cut + 1] = { id = "comparison", characters = removed } end
+  return fitting, cut
+end
+
+--- Put the comparison, as much of it as fits the prompt, into the inputs of a question; what
+--- was cut is put on record (`comparison_cut`) and in the log.
+---@param list table[] pairs
+---@param sides {previous: skillopt.Evaluation, current: skillopt.Evaluation} with feedback
+---@param ctx skillopt.Ctx
+---@param asked {prompt: string, inputs: table, tokens: integer, max_each: integer} tokens of
+---       the whole prompt and of one trajectory
+function M.show(list, sides, ctx, asked)
+  local room = budget.room(ctx, asked.tokens,
+    { prompt = asked.prompt, inputs = asked.inputs, open = "comparison" })
+  local seen, cut = M.comparison(list, sides, { room = room, max_each = asked.max_each })
+  asked.inputs.comparison = seen
+  if #cut > 0 then ctx:record("comparison_cut", cut) end
+  for _, one in ipairs(cut) do
+    ctx:log { event = "cut", id = one.id, characters = one.characters }
+  end
 end
 
 return M

@@ -186,11 +186,20 @@ local function notes_in(reply)
   return #notes > 0 and notes or nil
 end
 
+--- Note what of the minibatch was not shown, if anything.
+local function shown_in(raw, facts)
+  raw.cut = facts.cut and #facts.cut > 0 and facts.cut or nil
+  raw.split = facts.split
+  return raw
+end
+
 ---@class skillopt.BatchFacts
 ---@field has_notes boolean? are notes for the appendix taken?
 ---@field batch_size integer items of the minibatch
 ---@field source_type "failure"|"success"
 ---@field budget integer edits kept
+---@field cut {id: string, characters: integer}[]? what was cut out of which trajectory
+---@field split {of: string, part: integer, parts: integer}? when it is part of a minibatch
 ---@field leak (fun(text: string): string?)? why a text is refused as a leak, or nil; as
 ---       `ctx.step.leak`
 ---@field kind string? of the items, default "edits"
@@ -212,6 +221,7 @@ function M.raw(reply, facts)
   else
     raw.success_patterns = item_of.texts(reply.success_patterns)
   end
+  shown_in(raw, facts)
   if facts.has_notes then raw.appendix_notes = notes_in(reply) end
   return raw
 end
@@ -221,12 +231,12 @@ end
 ---@param facts skillopt.BatchFacts
 ---@return table raw
 function M.malformed(err, facts)
-  return {
+  return shown_in({
     malformed = true,
     kind = err.kind,
     source_type = facts.source_type,
     batch_size = facts.batch_size,
-  }
+  }, facts)
 end
 
 --- A patch without items.
@@ -364,6 +374,17 @@ function M.concat(inputs, note, level)
     end
   end
   out.notes = notes_of(inputs, #out[kind] > 0 and note or nil)
+  return out
+end
+
+--- The patch with the number of merges that were split to fit their prompts.
+---@param patch table
+---@param n integer
+---@return table
+function M.with_splits(patch, n)
+  if n == 0 then return patch end
+  local out = copy(patch)
+  out.n_merges_split = n
   return out
 end
 

@@ -10,7 +10,8 @@ local M = {}
 M.STEP_KEYS = {
   "step", "epoch", "step_in_epoch", "timing", "tokens", "rollout_hard", "rollout_soft", "rollout_n",
   "rollout_failed", "accumulation_batches", "n_patches", "n_failure_patches", "n_success_patches",
-  "n_malformed_replies", "n_edits_merged", "n_edits_ranked", "edit_budget", "lr_control_mode",
+  "n_malformed_replies", "n_trajectories_cut", "n_minibatches_split", "n_merges_split",
+  "n_edits_merged", "n_edits_ranked", "edit_budget", "lr_control_mode",
   "lr_decision", "support_counts", "candidate_hash", "candidate_skill_len", "candidate_tokens",
   "rewrite_change_summary", "edit_apply_summary", "selection_hard", "selection_soft", "selection_n",
   "selection_not_run",

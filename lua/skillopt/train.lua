@@ -204,6 +204,10 @@ end
 function State:choose(step, merged)
   local r = step.record
   r.n_edits_merged = #patch.items(merged)
+  r.n_merges_split = merged.n_merges_split
+  if r.n_merges_split then
+    self.run.log { event = "split", slot = task.slot(), merges = r.n_merges_split }
+  end
   local admitted = self.admission:items(merged, self.skill, r)
   local chosen = admitted
   if patch.kind(merged) == "skill_candidates" then
@@ -273,6 +277,25 @@ local function rounded(x)
   return x and json.round(x, 6)
 end
 
+--- What of a batch was not shown as a whole: counts for the records, words for the log.
+local function count_cuts(run, raws)
+  local cut, split = 0, 0
+  for _, raw in ipairs(raws) do
+    for _, one in ipairs(raw.cut or {}) do
+      cut = cut + 1
+      run.log { event = "cut", slot = task.slot(), id = one.id, characters = one.characters }
+    end
+    if raw.split and raw.split.part == 1 then
+      split = split + 1
+      run.log { event = "split", slot = task.slot(), minibatch = raw.split.of,
+        parts = raw.split.parts }
+    end
+  end
+  return cut > 0 and cut or nil, split > 0 and split or nil
+end
+
+local function plus(a, b) return a and b and a + b or a or b end
+
 --- Note a batch that was rolled out and reflected upon.
 ---@param step table
 ---@param batch table
@@ -280,7 +303,12 @@ end
 ---@param raws table[]
 function State:note_batch(step, batch, seen, raws)
   local found = patch.normalise(raws, self.run.policies.update.takes)
+  local cut, split = count_cuts(self.run, raws)
+  local r = step.record
+  r.n_trajectories_cut = plus(r.n_trajectories_cut, cut)
+  r.n_minibatches_split = plus(r.n_minibatches_split, split)
   step.stats[#step.stats + 1] = {
+    n_trajectories_cut = cut, n_minibatches_split = split,
     batch_idx = #step.stats, batch_seed = batch.seed, n_envs = seen.n,
     n_failed = #seen.failed, hard = seen:mean "hard", soft = seen:mean "soft",
     n_failure_patches = #found.failure, n_success_patches = #found.success,

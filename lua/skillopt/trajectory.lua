@@ -4,7 +4,8 @@
 --- are named here are shown, so a judge's own text never gets in by being in the row, and
 --- pieces of texts the row lists as `hidden` are masked wherever they were quoted. A
 --- system prompt all items share is said once at the top, with the skill in it cut out.
---- What does not fit the token limit is cut in the middle of the longest blocks.
+--- What does not fit the token limits is cut in the middle, with a mark, the longest blocks
+--- first.
 
 local json = require "rt.json"
 local text = require "rt.text"
@@ -230,7 +231,7 @@ local function prepare(blocks)
     local own = M.mask(system, hidden)
     local body = M.mask(body_of(block, entries, own ~= shared and own or ""), hidden)
     local heading = ("### Trajectory %d (id: %s)\n"):format(block.position, block.id)
-    out[i] = { heading = heading, body = body }
+    out[i] = { id = block.id, heading = heading, body = body, removed = 0 }
   end
   return out, shared or ""
 end
@@ -250,6 +251,13 @@ end
 
 local function mark(what) return ("\n[... %s cut to fit ...]\n"):format(what) end
 
+--- Cut a block to at most so many tokens; what is gone is counted.
+local function cut_block(block, tokens)
+  local removed
+  block.body, removed = text.cut_middle(block.body, tokens, mark "middle of this trajectory")
+  block.removed = block.removed + removed
+end
+
 local function cut_blocks(blocks, room)
   local sizes = {}
   for i, block in ipairs(blocks) do
@@ -257,9 +265,7 @@ local function cut_blocks(blocks, room)
     room = room - text.tokens(block.heading)
   end
   local share = math.max(fair_share(sizes, room), 1)
-  for _, block in ipairs(blocks) do
-    block.body = text.cut_middle(block.body, share, mark "middle of this trajectory")
-  end
+  for _, block in ipairs(blocks) do cut_block(block, share) end
 end
 
 local SKILL_NOTE <const> = "[the current skill document stands here]"
@@ -278,25 +284,65 @@ end
 ---@field row table result row
 ---@field conversation any[] not empty
 
---- Blocks as text, in order, separated by a rule; "" when there are none.
----@param blocks skillopt.Block[]
----@param options {max_tokens: integer?, skill: skillopt.Skill?}?
----@return string
-function M.render(blocks, options)
-  if #blocks == 0 then return "" end
-  local limit, skill = options and options.max_tokens, options and options.skill
-  local prepared, shared = prepare(blocks)
+local SEPARATOR <const> = "\n\n---\n\n"
+
+--- The texts of a rendering: what is shared, if anything, then the blocks.
+local function pieces_of_rendering(shared, blocks)
   local out = {}
-  if shared ~= "" then
-    shared = SHARED_HEADING .. without_skill(shared, skill)
-    if limit then
-      shared = text.cut_middle(shared, limit // PROMPT_SHARE, mark "middle of the prompt")
-    end
-    out[1] = shared
+  if shared ~= "" then out[1] = shared end
+  for _, block in ipairs(blocks) do out[#out + 1] = block.heading .. block.body end
+  return out
+end
+
+--- What was shown and what not: ids and tokens of the blocks, tokens of what they share
+--- (separators counted in), what was cut.
+local function facts_of(shared, blocks, removed)
+  local out = { shared = shared ~= "" and text.tokens(shared) + 2 or 0, ids = {}, blocks = {},
+    cut = json.array {} }
+  if removed > 0 then
+    out.cut[1] = { id = "system prompt", characters = removed }
   end
-  if limit then cut_blocks(prepared, limit - text.tokens(shared) - 4 * #prepared) end
-  for _, block in ipairs(prepared) do out[#out + 1] = block.heading .. block.body end
-  return table.concat(out, "\n\n---\n\n")
+  for i, block in ipairs(blocks) do
+    out.ids[i] = block.id
+    out.blocks[i] = { tokens = text.tokens(block.heading) + text.tokens(block.body) + 2 }
+    if block.removed > 0 then
+      out.cut[#out.cut + 1] = { id = block.id, characters = block.removed }
+    end
+  end
+  return out
+end
+
+---@class skillopt.RenderFacts
+---@field shared integer tokens of the system prompt that all blocks share
+---@field ids string[] of the blocks
+---@field blocks {tokens: integer}[]
+---@field cut {id: string, characters: integer}[] what was cut out of which block; the
+---       shared prompt's id is `system prompt`
+
+--- Blocks as text, in order, separated by a rule; "" when there are none. A block longer
+--- than `max_each` tokens is cut in its middle. When all together have more than
+--- `max_tokens`, the shared prompt is cut to a quarter of that and the longest blocks to
+--- what is left; else nothing more is cut.
+---@param blocks skillopt.Block[]
+---@param options {max_tokens: integer?, max_each: integer?, skill: skillopt.Skill?}?
+---@return string
+---@return skillopt.RenderFacts
+function M.render(blocks, options)
+  options = options or {}
+  local prepared, shared = prepare(blocks)
+  local limit, removed = options.max_tokens, 0
+  for _, block in ipairs(options.max_each and prepared or {}) do
+    cut_block(block, options.max_each)
+  end
+  if shared ~= "" then shared = SHARED_HEADING .. without_skill(shared, options.skill) end
+  local whole = table.concat(pieces_of_rendering(shared, prepared), SEPARATOR)
+  if limit and text.tokens(whole) > limit then
+    shared, removed =
+      text.cut_middle(shared, limit // PROMPT_SHARE, mark "middle of the prompt")
+    cut_blocks(prepared, limit - text.tokens(shared) - 4 * #prepared)
+    whole = table.concat(pieces_of_rendering(shared, prepared), SEPARATOR)
+  end
+  return whole, facts_of(shared, prepared, removed)
 end
 
 return M

@@ -42,7 +42,8 @@ local function train(replies, more)
     { train = items("train", 4), val = items("val", 2), test = items("test", 2) })
   support.write(folder .. "/skill.md", "# Init\n")
   support.write(folder .. "/tiny.lua", ENV)
-  support.write(folder .. "/judged.lua", (ENV:gsub('"tiny",', '"judged", judge = { "judge.lua" },')))
+  support.write(folder .. "/judged.lua",
+    (ENV:gsub('"tiny",', '"judged", judge = { "judge.lua" },')))
   support.write(folder .. "/judge.lua", "return function(x) return tolerance == 0.125 end\n")
   support.write(folder .. "/unjudged.lua", (ENV:gsub('"tiny",', '"judged", judge = { "gone" },')))
   local experiment = {
@@ -57,7 +58,7 @@ local function train(replies, more)
   end
   local prepared = support.prepare { folder = folder, experiment = experiment }
   local result = support.train(prepared, {
-    path = folder .. "/out", target = answer,
+    path = folder .. "/out", target = replies.target or answer,
     optimizer = function(request, stage)
       seen[stage] = seen[stage] or {}
       table.insert(seen[stage], request)
@@ -264,4 +265,41 @@ test("guidance and notes that overflow are refused", function(t)
   t.equal(result.state.skill.regions.slow_update, "")
   _, _, out = noting("report", 18)
   t.equal(read(out .. "/steps/step_0001/appendix_notes.json").dropped[1].fate, "over_size")
+end)
+
+---------------------------------------------------------------------------- context
+
+local function wordy() return { text = ("word "):rep(500) } end
+
+test("what was split or cut is in the records and in the log", function(t)
+  local result, seen, out = train({ target = wordy, analyst = function(n)
+    return analyst("- rule " .. n)
+  end, merge = analyst "- Read." }, { optimizer = { prompt_tokens = 1, trajectory_tokens = 400 } })
+  local record = result.state.history[1]
+  t.equal({ #seen.analyst, record.n_minibatches_split, record.n_trajectories_cut },
+    { 2, 1, 4 })
+  local batch = record.accumulation_batches[1]
+  t.equal({ batch.n_minibatches_split, batch.n_trajectories_cut }, { 1, 4 })
+  local log = test.read(out .. "/log.jsonl")
+  for _, words in ipairs { '"minibatch": "minibatch_fail_000", "parts": 2', '"event": "cut"',
+    '"event": "over_budget"' } do
+    t.ok(log:find(words, 1, true), log)
+  end
+end)
+
+test("a merge that was split is in the step's record", function(t)
+  local result = train({ analyst = function(n) return analyst(n .. (" rule"):rep(900)) end,
+    merge = analyst "- Read." },
+    { gradient = { minibatch_size = 1 }, optimizer = { prompt_tokens = 3700 } })
+  t.equal(result.state.history[1].n_merges_split, 1)
+end)
+
+test("what a comparison leaves out is on record beside its result", function(t)
+  local _, _, out = train({ target = wordy,
+    analyst = function(n) return analyst("- rule " .. n) end,
+    slow_update = { slow_update_content = "Guidance." } },
+    { train = { num_epochs = 2 }, policy = { slow_update = "longitudinal" },
+      optimizer = { trajectory_tokens = 400, slow_update_samples = 2 } })
+  local cut = read(out .. "/slow_update/epoch_02/comparison_cut.json")
+  t.equal({ #cut, math.type(cut[1].characters) }, { 4, "integer" })
 end)

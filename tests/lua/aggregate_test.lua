@@ -1,4 +1,5 @@
 --- The merge tree.
+local budget = require "skillopt.budget"
 local loader = require "skillopt.loader"
 local policy = require "skillopt.policy"
 local prompt = require "skillopt.prompt"
@@ -6,13 +7,14 @@ local test = require "skillopt.test"
 local json = require "rt.json"
 local reply = require "rt.reply"
 local vectors = test.support "tests/lua/vectors.lua"
+local text = require "rt.text"
 
 local FOLDER <const> = loader.home .. "/lua/policies/aggregate"
 local DEFINITION <const> = loader.user_file(FOLDER .. "/tree.lua")
 
-local function tree(size)
-  return policy.instance(DEFINITION, { merge_batch_size = size, workers = 1 },
-    { name = "tree" })
+local function tree(size, prompt_tokens)
+  return policy.instance(DEFINITION, { merge_batch_size = size, workers = 1,
+    prompt_tokens = prompt_tokens or 80000 }, { name = "tree" })
 end
 
 local function append(content, changes)
@@ -58,7 +60,9 @@ end
 --- A ctx whose n-th call (from 0) is answered by `answer(n, patches)`.
 local function fake(answer, kind)
   local ctx = { skill = "SKILL", step = { meta = "META", items = kind, size = 5, max_size = "" },
-    asked = {} }
+    asked = {}, logged = {} }
+  function ctx:prompt(name, inputs) return prompt.render(name, inputs, { FOLDER }) end
+  function ctx:log(event) self.logged[#self.logged + 1] = event end
   function ctx:ask(options)
     local n = #self.asked
     self.asked[n + 1] = options
@@ -243,4 +247,60 @@ test("malformed raw patches and empty ones give nothing to merge", function(t)
     raw("F0", "failure", 0) }, ctx, instance.opt)
   t.equal(merged, { reasoning = "There are no edits.", edits = {} })
   t.equal(#ctx.asked, 0)
+end)
+
+--- A raw patch whose one edit has about so many tokens.
+local function large(name, source_type, tokens)
+  local one = raw(name, source_type, 1)
+  one.patch.edits[1].content = name .. (" abc"):rep(tokens)
+  return one
+end
+
+--- Tokens of the prompt of a merge of failures without patches.
+local function fixed()
+  local ctx = fake(scripted {})
+  return 100000 - budget.room(ctx, 100000, { prompt = "merge_failure", open = "patches",
+    inputs = { skill = "SKILL", meta = "META", size = 5, max_size = "", count = 4, level = 1 } })
+end
+
+local function names_of(ctx)
+  local out = {}
+  for i, options in ipairs(ctx.asked) do
+    local names = {}
+    for k, one in ipairs(json.decode(options.inputs.patches)) do names[k] = one.reasoning end
+    out[i] = table.concat(names, " ")
+  end
+  return out
+end
+
+test("a merge that does not fit its prompt is split, and the parts are merged", function(t)
+  local limit = fixed() + 2500
+  local ctx, instance = fake(function()
+    return { reasoning = "M", edits = { append "m" } }
+  end), tree(8, limit)
+  local raws = {}
+  for i = 1, 4 do raws[i] = large("F" .. i, "failure", 1000) end
+  local merged = instance.run(raws, ctx, instance.opt)
+  t.equal(names_of(ctx), { "F1 F2", "F3 F4", "M M" })
+  t.equal({ merged.n_merges_split, merged.notes }, { 1 })
+  for _, options in ipairs(ctx.asked) do
+    t.ok(text.tokens(options.inputs.patches) <= 2500)
+  end
+end)
+
+test("patches of which no two fit are put one behind the other, and none is lost", function(t)
+  local ctx, instance = fake(scripted {}), tree(8, fixed() + 1200)
+  local raws = { large("F1", "failure", 1000), large("F2", "failure", 1000),
+    large("S1", "success", 1000) }
+  local merged = instance.run(raws, ctx, instance.opt)
+  t.equal({ #ctx.asked, #merged.edits, merged.n_merges_split }, { 0, 3, 2 })
+  t.ok(merged.notes[1]:find("^A merge was over %d+ tokens: its edits were put one behind"))
+end)
+
+test("a budget that leaves no room is gone over, and the log says so", function(t)
+  local ctx, instance = fake(scripted {}), tree(8, 10)
+  instance.run({ raw("F0", "failure", 1), raw("F1", "failure", 1) }, ctx, instance.opt)
+  t.equal(#ctx.asked, 1)
+  t.equal({ ctx.logged[1].event, ctx.logged[1].prompt, ctx.logged[1].prompt_tokens },
+    { "over_budget", "merge_failure", 10 })
 end)

@@ -5,16 +5,18 @@ local skill = require "skillopt.skill"
 local test = require "skillopt.test"
 local json = require "rt.json"
 local vectors = test.support "tests/lua/vectors.lua"
+local text_of = require "rt.text"
 
 --- An evaluation of result rows, as it would stand after rollouts.
-local function seen(rows)
+local function seen(rows, said)
   local out = {}
   for i, row in ipairs(rows) do
     local marks = { hard = row.hard, soft = row.soft or row.hard }
     out[i] = { id = row.id, reps = { { state = "ok", marks = marks, row = row } } }
   end
-  return evaluation.new { rows = out, skill = skill.new "s",
-    trajectory = function(id) return { { role = "assistant", content = "said of " .. id } } end }
+  return evaluation.new { rows = out, skill = skill.new "s", trajectory = function(id)
+    return { { role = "assistant", content = said or "said of " .. id } }
+  end }
 end
 
 local function by_id(rows)
@@ -105,11 +107,51 @@ test("the comparison goes from bad to good and shows no trajectory of what was s
   local current = seen { { id = "a1", hard = 1 },
     { id = "b1", hard = 0, fail_reason = "wrong unit" }, { id = "c1", hard = 0 } }
   local sides = { previous = previous, current = current }
-  local text = pairs_of.comparison(pairs_of.build(previous, current), sides, 10000)
+  local text = pairs_of.comparison(pairs_of.build(previous, current), sides,
+    { room = 10000, max_each = 1000 })
   t.ok(text:find("3 tasks: 1 regressed, 1 failed twice, 0 improved, 1 solved twice", 1, true))
   t.ok(text:find("## Regressed", 1, true) < text:find("## Failed before and now", 1, true))
   t.ok(text:find('now: FAIL, partial mark 0.00, answer "N/A", "wrong unit"', 1, true))
   t.ok(text:find("said of b1", 1, true) and text:find("said of c1", 1, true))
   t.ok(not text:find("said of a1", 1, true))
   t.ok(text:find("solved now\n\nNone.", 1, true))
+end)
+
+--- Both sides of so many regressed items, each with a trajectory of about so many tokens.
+local function regressed(count, tokens)
+  local rows = { {}, {} }
+  for i = 1, count do
+    rows[1][i] = { id = "r" .. i, hard = 1, question = "q" .. i }
+    rows[2][i] = { id = "r" .. i, hard = 0, question = "q" .. i }
+  end
+  local said = ("word "):rep(tokens)
+  local sides = { previous = seen(rows[1], said), current = seen(rows[2], said) }
+  return pairs_of.build(sides.previous, sides.current), sides
+end
+
+local function compared(count, tokens, options)
+  local list, sides = regressed(count, tokens)
+  return pairs_of.comparison(list, sides, options)
+end
+
+test("a comparison that fits is whole, one that does not shares its room", function(t)
+  local whole, none = compared(3, 100, { room = 3000, max_each = 3000 })
+  t.equal(none, {})
+  t.equal(whole, (compared(3, 100, { room = 90000, max_each = 90000 })))
+  local shown, cut = compared(3, 400, { room = 1500, max_each = 3000 })
+  t.ok(text_of.tokens(shown) <= 1500 and text_of.tokens(shown) > 1200, text_of.tokens(shown))
+  t.equal({ #cut, cut[1].id, cut[6].id }, { 6, "r1", "r3" })
+  t.ok(shown:find("[... middle of this trajectory cut to fit ...]", 1, true))
+end)
+
+test("one trajectory of a comparison has a limit of its own", function(t)
+  local _, cut = compared(1, 400, { room = 9000, max_each = 100 })
+  t.equal({ #cut, cut[1].id }, { 2, "r1" })
+end)
+
+test("pairs that alone are too many are cut in the middle, and that is said", function(t)
+  local shown, cut = compared(60, 10, { room = 1000, max_each = 100 })
+  t.ok(text_of.tokens(shown) <= 1000)
+  t.ok(shown:find("[... middle of the comparison cut to fit ...]", 1, true))
+  t.equal(cut[#cut].id, "comparison")
 end)

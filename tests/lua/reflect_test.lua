@@ -1,4 +1,5 @@
 --- The minibatch reflection: grouping, calls, raw patches.
+local budget = require "skillopt.budget"
 local evaluation = require "skillopt.evaluation"
 local loader = require "skillopt.loader"
 local patch = require "skillopt.patch"
@@ -8,12 +9,14 @@ local test = require "skillopt.test"
 local json = require "rt.json"
 local reply_of = require "rt.reply"
 local vectors = test.support "tests/lua/vectors.lua"
+local text = require "rt.text"
 
 local FOLDER <const> = loader.home .. "/lua/policies/reflect"
 
 local function reflect(changes)
   local values =
-    { minibatch_size = 3, failure_only = false, budget = 4, workers = 8 }
+    { minibatch_size = 3, failure_only = false, budget = 4, workers = 8,
+      prompt_tokens = 80000, trajectory_tokens = 16000 }
   for name, value in pairs(changes or {}) do values[name] = value end
   local definition = loader.user_file(FOLDER .. "/minibatch.lua")
   return policy.instance(definition, values, { name = "minibatch" })
@@ -41,9 +44,11 @@ end
 --- check refuses is an error of kind `parse`.
 local function fake(reply, seed)
   local ctx = {
-    skill = "SKILL", asked = {}, recorded = {},
+    skill = "SKILL", asked = {}, recorded = {}, logged = {},
     step = { seed = seed or 42, memory = "MEMORY", meta = "", size = 5, max_size = "" },
   }
+  function ctx:prompt(name, inputs) return prompt.render(name, inputs, { FOLDER }) end
+  function ctx:log(event) self.logged[#self.logged + 1] = event end
   function ctx:ask(options)
     self.asked[#self.asked + 1] = options
     self.filled = prompt.render(options.prompt, options.inputs, { FOLDER })
@@ -234,4 +239,91 @@ test("an empty batch asks nothing", function(t)
   local ctx, instance = fake(no_edits), reflect()
   t.equal(instance.run(batch {}, ctx, instance.opt), {})
   t.equal(#ctx.asked, 0)
+end)
+
+--- A trajectory of about so many tokens.
+local function long(tokens)
+  return function(id)
+    return { { role = "assistant", content = id .. (" abc"):rep(tokens) } }
+  end
+end
+
+--- Tokens of an analyst's prompt without trajectories.
+local function fixed()
+  local ctx = fake(no_edits)
+  return 100000 - budget.room(ctx, 100000, { prompt = "analyst_error", open = "trajectories",
+    inputs = { skill = "SKILL", count = 4, budget = 4, memory = "MEMORY", meta = "", size = 5,
+      max_size = "" } })
+end
+
+local FOUR <const> = { { "a", 0 }, { "b", 0 }, { "c", 0 }, { "d", 0 } }
+
+local function reflected(reply, changes, tokens)
+  local ctx, instance = fake(reply), reflect(changes)
+  local raws = instance.run(batch(FOUR, { trajectory = long(tokens) }), ctx, instance.opt)
+  local names = {}
+  for i, record in ipairs(ctx.recorded) do names[i] = record[1]:match "[^/]*$" end
+  return raws, ctx, names
+end
+
+test("a minibatch that does not fit is split into parts that do, in order", function(t)
+  local whole = select(2, reflected(no_edits, { minibatch_size = 4 }, 1000))
+  local raws, ctx, names = reflected(no_edits,
+    { minibatch_size = 4, prompt_tokens = fixed() + 2500 }, 1000)
+  local order = {}
+  for _, options in ipairs(ctx.asked) do
+    t.equal(#ids_of(options), options.inputs.count)
+    t.ok(text.tokens(options.inputs.trajectories) <= 2500)
+    table.move(ids_of(options), 1, 9, #order + 1, order)
+  end
+  t.equal(order, ids_of(whole.asked[1]))
+  t.equal(names, { "minibatch_fail_000_1", "minibatch_fail_000_2" })
+  t.equal({ raws[1].split, raws[1].batch_size, raws[1].cut },
+    { { of = "minibatch_fail_000", part = 1, parts = 2 }, 2 })
+end)
+
+test("a long trajectory is cut in its middle, and its record says so", function(t)
+  local raws, ctx = reflected(no_edits, { minibatch_size = 1, trajectory_tokens = 500 }, 1000)
+  t.ok(ctx.asked[1].inputs.trajectories:find("middle of this trajectory cut", 1, true))
+  t.equal({ #raws, #raws[1].cut, raws[1].cut[1].id }, { 4, 1, ids_of(ctx.asked[1])[1] })
+end)
+
+test("a trajectory that does not fit alone is cut to what there is", function(t)
+  local raws, ctx = reflected(no_edits,
+    { minibatch_size = 2, prompt_tokens = fixed() + 1200 }, 2000)
+  t.equal(#ctx.asked, 4)
+  for i, options in ipairs(ctx.asked) do
+    t.ok(text.tokens(options.inputs.trajectories) <= 1200)
+    t.equal(#raws[i].cut, 1)
+  end
+end)
+
+test("what is within its budget is shown as ever", function(t)
+  local raws, ctx, names = reflected(no_edits, { minibatch_size = 4 }, 1000)
+  t.equal({ names, raws[1].split, raws[1].cut }, { { "minibatch_fail_000" } })
+  t.ok(not ctx.asked[1].inputs.trajectories:find("cut to fit", 1, true))
+end)
+
+--- As `fake`, for a model that takes at most so many items.
+local function short_sighted(most)
+  local ctx = fake(no_edits)
+  local ask = ctx.ask
+  function ctx:ask(options)
+    local reply, err = ask(self, options)
+    if options.inputs.count <= most then return reply, err end
+    return nil, { kind = "too_long", message = "m" }
+  end
+  return ctx
+end
+
+test("a minibatch that the model calls too long is halved, one item is malformed", function(t)
+  local instance, names = reflect { minibatch_size = 4 }, {}
+  local ctx = short_sighted(1)
+  local raws = instance.run(batch(FOUR), ctx, instance.opt)
+  for i, record in ipairs(ctx.recorded) do names[i] = record[1]:match "[^/]*$" end
+  t.equal(names, { "minibatch_fail_000_1_1", "minibatch_fail_000_1_2", "minibatch_fail_000_2_1",
+    "minibatch_fail_000_2_2" })
+  t.equal({ #raws, raws[1].batch_size, raws[4].split.of }, { 4, 1, "minibatch_fail_000_2" })
+  raws = instance.run(batch { { "a", 0 } }, short_sighted(0), instance.opt)
+  t.equal({ raws[1].malformed, raws[1].kind }, { true, "too_long" })
 end)

@@ -226,5 +226,31 @@ end)
 
 test("a limit that is met changes nothing", function(t)
   local blocks = { block { id = "a" }, block({ id = "b" }, nil, 2) }
-  t.equal(trajectory.render(blocks, { max_tokens = 1000 }), trajectory.render(blocks))
+  t.equal((trajectory.render(blocks, { max_tokens = 1000 })), (trajectory.render(blocks)))
+end)
+
+test("a shared prompt of most of the room stays whole when all fits", function(t)
+  local blocks = { block({ target_system_prompt = ("rule "):rep(600) }, said "the answer") }
+  local rendered, facts = trajectory.render(blocks, { max_tokens = 1000, max_each = 900 })
+  t.equal({ rendered, facts.cut }, { (trajectory.render(blocks)), {} })
+end)
+
+test("one trajectory has a limit of its own", function(t)
+  local blocks = { block({ id = "a" }, said(("word "):rep(1000))),
+    block({ id = "b" }, said "short") }
+  local rendered, facts = trajectory.render(blocks, { max_each = 100 })
+  t.ok(text.tokens(rendered) < 200, text.tokens(rendered))
+  has(t, rendered, "[... middle of this trajectory cut to fit ...]")
+  t.equal({ #facts.cut, facts.cut[1].id, facts.ids }, { 1, "a", { "a", "b" } })
+  t.ok(facts.cut[1].characters > 4000)
+end)
+
+test("the facts of a rendering tell its size and what was cut", function(t)
+  local row = { target_system_prompt = ("rule "):rep(400) }
+  local blocks = { block(row, said(("word "):rep(1000))), block(row, said "short", 2) }
+  local rendered, facts = trajectory.render(blocks)
+  local sum = facts.shared + facts.blocks[1].tokens + facts.blocks[2].tokens
+  t.ok(sum >= text.tokens(rendered) and sum <= text.tokens(rendered) + 8, sum)
+  local _, cut = trajectory.render(blocks, { max_tokens = 800 })
+  t.equal({ cut.cut[1].id, cut.cut[2].id }, { "system prompt", "a" })
 end)

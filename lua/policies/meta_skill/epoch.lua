@@ -15,19 +15,20 @@ end
 return policy.define {
   slot = "meta_skill",
   options = {
-    trajectory_tokens = {
-      "integer", 60000, "tokens of trajectories the comparison may hold", min = 1000,
-    },
+    prompt_tokens = { "integer", key = "optimizer.prompt_tokens", min = 1,
+      doc = "tokens of the prompt" },
+    trajectory_tokens = { "integer", key = "optimizer.trajectory_tokens", min = 1,
+      doc = "tokens of one trajectory" },
   },
   run = function(previous, current, ctx, opt)
     local list = pairs_of.build(previous, current, ctx.data.train)
     local sides = { previous = previous, current = current }
+    local inputs =
+      { previous = previous.skill, current = current.skill, memory = ctx.step.meta }
+    pairs_of.show(list, sides, ctx, { prompt = "meta_skill", inputs = inputs,
+      tokens = opt.prompt_tokens, max_each = opt.trajectory_tokens })
     local reply, err = ctx:ask {
-      prompt = "meta_skill",
-      inputs = {
-        previous = previous.skill, current = current.skill, memory = ctx.step.meta,
-        comparison = pairs_of.comparison(list, sides, opt.trajectory_tokens),
-      },
+      prompt = "meta_skill", inputs = inputs,
       stage = "meta_skill", want = { "meta_skill_content" }, max_tokens = MAX_TOKENS,
       check = check,
     }

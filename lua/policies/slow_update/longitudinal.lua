@@ -20,21 +20,21 @@ end
 return policy.define {
   slot = "slow_update",
   options = {
-    trajectory_tokens = {
-      "integer", 60000, "tokens of trajectories the comparison may hold", min = 1000,
-    },
+    prompt_tokens = { "integer", key = "optimizer.prompt_tokens", min = 1,
+      doc = "tokens of the prompt" },
+    trajectory_tokens = { "integer", key = "optimizer.trajectory_tokens", min = 1,
+      doc = "tokens of one trajectory" },
   },
   run = function(previous, current, ctx, opt)
     local list = pairs_of.build(previous, current, ctx.data.train)
     local sides = { previous = previous, current = current }
     local is_fit, refusal = admission.check(current.skill, ctx.step, guided(current.skill))
+    local inputs = { previous = previous.skill, current = current.skill,
+      guidance = current.skill.regions.slow_update or "" }
+    pairs_of.show(list, sides, ctx, { prompt = "slow_update", inputs = inputs,
+      tokens = opt.prompt_tokens, max_each = opt.trajectory_tokens })
     local reply, err = ctx:ask {
-      prompt = "slow_update",
-      inputs = {
-        previous = previous.skill, current = current.skill,
-        guidance = current.skill.regions.slow_update or "",
-        comparison = pairs_of.comparison(list, sides, opt.trajectory_tokens),
-      },
+      prompt = "slow_update", inputs = inputs,
       stage = "slow_update", want = { "slow_update_content" }, max_tokens = MAX_TOKENS,
       check = is_fit,
     }

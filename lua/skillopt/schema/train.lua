@@ -32,6 +32,12 @@ return {
     retired = "no stage ever read it" },
   { "optimizer.max_skill_tokens", "integer",
     "tokens beyond which no change makes the skill larger; 0 = no limit", min = 0 },
+  { "optimizer.prompt_tokens", "integer",
+    "most tokens, by estimate, of a prompt of an analyst, a merge, a slow update or the "
+    .. "meta skill; what does not fit is split, or cut in the middle", min = 1 },
+  { "optimizer.trajectory_tokens", "integer",
+    "most tokens, by estimate, of one trajectory in it; longer ones are cut in the middle",
+    min = 1 },
   { "optimizer.leakage", "choice",
     "new text of the skill that gives away ids, answers or judges' texts: only on record, "
     .. "refused, or not looked for", choices = { "report", "refuse", "off" } },
