@@ -34,4 +34,6 @@ verdict "the sealed test improves by 0.2 or more" $? "$(cat "$folder/run/summary
 
 [ "$(grep -c '^- .*a value like `\|^- A value like `' "$folder/run/best_skill.md")" -ge 5 ]
 verdict "the reasons can be read in the skill" $? "$(cat "$folder/run/best_skill.md")"
+grep -q '^best skill: .*best_skill.md ([0-9]* tokens: body [0-9]*, protected regions [0-9]*)$' "$folder/out"
+verdict "the last lines give the skill's tokens" $? "$(tail -n 3 "$folder/out")"
 exit $failures

@@ -1,8 +1,12 @@
 --- What may get into a skill, in whole runs: size and leaks, by every way text takes.
+local closing = require "skillopt.run.closing"
+local file = require "rt.file"
 local json = require "rt.json"
+local loader = require "skillopt.loader"
 local policy = require "skillopt.policy"
 local size = require "skillopt.size"
 local skill = require "skillopt.skill"
+local template = require "rt.template"
 local test = require "skillopt.test"
 local support = test.support "tests/lua/support.lua"
 
@@ -95,6 +99,10 @@ test("an edit that leaks is told in the step record and goes on", function(t)
   t.equal(result.state.history[1].leaks,
     { { where = "document", fate = "reported", reason = REASON } })
   t.equal(result.summary.best_skill_leaks, { REASON })
+  t.equal(closing.skill_lines("out", result.summary), {
+    "best skill: out/best_skill.md (9 tokens: body 9, protected regions 0)",
+    "remark: the best skill has 9 tokens, fewer than the 300 to 2000 that usually work best",
+    "remark: 1 leak in the best skill; the first: " .. REASON })
 end)
 
 test("with refuse it goes no further than its analyst, others do", function(t)
@@ -241,6 +249,29 @@ end)
 test("the optimizer is told of the limit only when there is one", function(t)
   local _, seen = train { analyst = analyst "- Read." }
   t.ok(not text_of(seen.analyst[1]):find("## Size", 1, true))
+end)
+
+local SIZED <const> = { reflect = 6, aggregate = 9, select = 2, update = 1 }
+
+test("analysts, merges, ranking and writers are told of a limit, and of none without", function(t)
+  local shown = {}
+  for slot in pairs(SIZED) do
+    local folder = loader.home .. "/lua/policies/" .. slot .. "/prompts"
+    for _, name in ipairs(file.list(folder)) do
+      local prompt = template.parse(test.read(folder .. "/" .. name), { name = name })
+      local values = {}
+      for input in pairs(prompt:inputs()) do values[input] = "x" end
+      if values.max_size then
+        values.size, values.max_size = "1234", "2000"
+        local told = prompt:render(values).user
+        t.ok(told:find "has 1234 tokens.*have 2000 at most", name)
+        values.max_size = ""
+        t.ok(not prompt:render(values).user:find("tokens", 1, true), name)
+        shown[slot] = (shown[slot] or 0) + 1
+      end
+    end
+  end
+  t.equal(shown, SIZED)
 end)
 
 test("a document that is too large is refused with the same word", function(t)

@@ -48,15 +48,29 @@ local function test_lines(summary)
 end
 
 --- What a reader of the best skill should know.
-local function remarks(summary)
-  local out = {}
-  if summary.best_skill_remark then out[1] = "remark: " .. summary.best_skill_remark end
+---@param summary table
+---@return string[]
+function M.remarks(summary)
+  local out = json.array { summary.best_skill_remark }
   local leaks = summary.best_skill_leaks
   if leaks then
-    out[#out + 1] = string.format("remark: %d leak%s in the best skill; the first: %s", #leaks,
+    out[#out + 1] = string.format("%d leak%s in the best skill; the first: %s", #leaks,
       #leaks > 1 and "s" or "", leaks[1])
   end
   return out
+end
+
+--- Where the best skill is, its size, and the remarks on it.
+---@param path string of the run's folder
+---@param summary table
+---@return string[] lines
+function M.skill_lines(path, summary)
+  local lines = { string.format(
+    "best skill: %s/best_skill.md (%d tokens: body %d, protected regions %d)", path,
+    summary.best_skill_tokens, summary.best_skill_body_tokens,
+    summary.best_skill_region_tokens) }
+  for i, remark in ipairs(M.remarks(summary)) do lines[i + 1] = "remark: " .. remark end
+  return lines
 end
 
 --- Show the end of a run.
@@ -68,8 +82,10 @@ function M.show(run, result, options)
   if options.json then
     stdout.write(json.encode({ event = "done", path = run.path, test_hard = s.test_hard,
       baseline_test_hard = s.baseline_test_hard, arms = s.arms, comparisons = s.comparisons,
-      best_score = s.best_selection_hard,
-      best_step = s.best_step, calls = run.calls() }, { keys = { "event" } }) .. "\n")
+      best_score = s.best_selection_hard, best_step = s.best_step,
+      best_skill_tokens = s.best_skill_tokens, remarks = M.remarks(s), calls = run.calls() },
+      { keys = { "event" } }) .. "
+")
     return
   end
   local lines = {
@@ -86,10 +102,7 @@ function M.show(run, result, options)
   end
   lines[#lines + 1] = string.format("%d of %d calls answered by the journal",
     run.effects.counts.stored + run.effects.counts.copied, run.calls())
-  lines[#lines + 1] = string.format(
-    "best skill: %s/best_skill.md (%d tokens: body %d, protected regions %d)", run.path,
-    s.best_skill_tokens, s.best_skill_body_tokens, s.best_skill_region_tokens)
-  table.move(remarks(s), 1, 2, #lines + 1, lines)
+  table.move(M.skill_lines(run.path, s), 1, 3, #lines + 1, lines)
   stdout.write(table.concat(lines, "\n") .. "\n")
 end
 
