@@ -7,7 +7,8 @@
 ---   answer  an accepted answer, as whole words in any case: a skill that knows it is graded
 ---           on memory. Of a long one the first 12 words count. Short ones (fewer than 5
 ---           letters or digits; a Chinese character counts as two) are what many tasks
----           answer and rules have to name: "yes", "42", "none".
+---           answer and rules have to name: "yes", "42", "none"; so are single words of
+---           fewer than 10 small letters: "evidence", "itself".
 ---   judge   a piece of what only a judge reads, 12 bytes or more: a skill that knows it is
 ---           written for the judge. A piece of letters and blanks is prose and counts from
 ---           32 bytes; so do not pieces that the tasks themselves show.
@@ -35,7 +36,7 @@ local ANSWERS <const> = { "answers", "answer", "expected", "expected_answer", "g
 --- Fields that hold the question.
 local QUESTIONS <const> = { "question", "task_description", "instruction" }
 
-local LEAST_ANSWER <const>, LONGEST_ANSWER <const> = 5, 12
+local LEAST_ANSWER <const>, LEAST_WORD <const>, LONGEST_ANSWER <const> = 5, 10, 12
 local LEAST_ID <const>, LEAST_DIGITS <const> = 4, 6
 local COMMON_ITEMS <const>, COMMON_SHARE <const> = 2, 0.01
 local PIECE <const>, PROSE <const>, LEAST_PIECE <const> = 12, 32, 6
@@ -235,7 +236,7 @@ local function enter_all(guard, into, list, is_telling)
   for words in (words_of(table.concat(raw, "\0")) .. "\0"):gmatch "([^\0]*)\0" do
     i = i + 1
     words = words:sub(2, -2)
-    if list[i] and words ~= "" and is_telling(words) then
+    if list[i] and words ~= "" and is_telling(words, list[i][1]) then
       enter(guard, into, words, list[i][2])
     end
   end
@@ -243,7 +244,10 @@ end
 
 local function always() return true end
 
-local function is_telling_answer(words) return is_heavy(words, LEAST_ANSWER) end
+local function is_telling_answer(words, raw)
+  local is_word = raw:find "^%l+$" and #raw < LEAST_WORD
+  return not is_word and is_heavy(words, LEAST_ANSWER)
+end
 
 --- Texts a field holds, without the byte that stands between them.
 local function add(list, s, owner)

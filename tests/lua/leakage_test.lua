@@ -2,6 +2,7 @@
 --- not.
 local dataset = require "skillopt.dataset"
 local env_of = require "skillopt.env"
+local file = require "rt.file"
 local json = require "rt.json"
 local leak = require "skillopt.leak"
 local test = require "skillopt.test"
@@ -22,6 +23,7 @@ local function trivia()
   items[7].question = "In which unit, Kilograms or pounds, is it?"
   items[8].question, items[10].question = "How many kilograms?", "Kilograms of what?"
   items[11].answers = { "kilograms" }
+  items[14].answers, items[16].answers = { "evidence" }, { "photosynthesis" }
   items[13].answers = { "中华人民共和国" }
   return items
 end
@@ -50,7 +52,8 @@ local LEAKS <const> = {
   { "an answer in a script without blanks", "答案是中华人民共和国。",
     { "answer 中 华 人 民 共 和 国" } },
   { "an id", "As in quiz-0012, read twice.", { "id quiz-0012" } },
-  { "two at once", "quiz-0012: Person number 14", { "id quiz-0012", "answer person number 14" } },
+  { "a long word", "It is photosynthesis.", { "answer photosynthesis" } },
+  { "two at once", "quiz-0012: Person number 17", { "id quiz-0012", "answer person number 17" } },
 }
 
 for _, case in ipairs(LEAKS) do
@@ -62,6 +65,7 @@ local CLEAN <const> = {
   { "a short answer", "- When there are several, answer 42 or yes." },
   { "a common answer", "- When nothing fits, answer none." },
   { "a word that other questions have", "- Weights are in kilograms." },
+  { "an everyday word", "- Answer with the evidence of the text." },
   { "words that hold an answer inside a longer one", "- The Bonapartes ruled." },
   { "an answer cut short", "- Name the person number." },
   { "a number beside an id", "- The quiz-001 of 2024 is no item." },
@@ -179,3 +183,43 @@ test("a reason begins with the fate and names item and words", function(t)
   local one = guard():find("- Say Napoleon Bonaparte.", "")[1]
   t.equal(leak.words(one), 'leak: gives the answer "napoleon bonaparte" of item quiz-0001')
 end)
+
+---------------------------------------------------------------------- real text
+
+--- Items of a converted data set, or a skip.
+local function real(t, name)
+  local path = test.shared(("data/converted/searchqa_%s.json"):format(name))
+  if not path then t.skip "the shared data is not there" end
+  local items = json.decode(test.read(path))
+  for _, item in ipairs(items) do item.id = tostring(item.id) end
+  return items, guard { data = { train = items } }
+end
+
+--- The policies' prompts: rules for writers that are about none of the items.
+local function prose()
+  local out = {}
+  for _, slot in ipairs { "aggregate", "reflect", "select", "slow_update", "update" } do
+    local folder = "lua/policies/" .. slot .. "/prompts/"
+    for _, name in ipairs(file.list(folder)) do out[#out + 1] = test.read(folder .. name) end
+  end
+  return table.concat(out, "\n")
+end
+
+for _, name in ipairs { "xquad_en_100", "xquad_tr_60", "xquad_zh_60", "pubmedqa_120",
+  "gsm8k_120" } do
+  test("eight thousand words on how to write rules leak nothing of " .. name, function(t)
+    local _, one = real(t, name)
+    t.equal(one:find(prose(), ""), {})
+  end)
+end
+
+for name, share in pairs { xquad_en_100 = 0.8, xquad_tr_60 = 0.8, xquad_zh_60 = 0.8 } do
+  test("four of five answers of real text are found: " .. name, function(t)
+    local items, one = real(t, name)
+    local n = 0
+    for _, item in ipairs(items) do
+      if #one:find(("- When asked, answer %s."):format(item.answers[1]), "") > 0 then n = n + 1 end
+    end
+    t.ok(n >= share * #items, n)
+  end)
+end
