@@ -84,8 +84,7 @@ function M.show(run, result, options)
       baseline_test_hard = s.baseline_test_hard, arms = s.arms, comparisons = s.comparisons,
       best_score = s.best_selection_hard, best_step = s.best_step,
       best_skill_tokens = s.best_skill_tokens, remarks = M.remarks(s), calls = run.calls() },
-      { keys = { "event" } }) .. "
-")
+      { keys = { "event" } }) .. "\n")
     return
   end
   local lines = {
