@@ -23,6 +23,8 @@
 ---@field arguments string? positional arguments as the usage shows them
 ---@field max_arguments number? the file included; default 0
 ---@field configuration boolean? takes a file and every key of the schema
+---@field has_text boolean? its argument is a text: the file comes with --config, and only
+---       `KEY=VALUE` of a known key is an assignment
 ---@field flags skillopt.Flag[]
 
 ---@class skillopt.Assignment
@@ -101,6 +103,7 @@
 ---       policy, or of an environment for the slot "env"; its `options` join the schema
 ---@field roles string[]? the roles that are asked; default: both
 ---@field complete boolean? also ask for what a run cannot do without
+---@field calls boolean? also refuse settings of back-ends that nobody asks
 
 --- Who answers a role's calls.
 ---@class skillopt.Role

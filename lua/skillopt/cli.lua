@@ -50,6 +50,17 @@ M.commands = {
       QUIET, JSON,
     },
   },
+  chat = {
+    name = "chat", summary = "send one message, through the code that a run uses",
+    arguments = "[--role R] [--backend B] [--system T] TEXT [KEY=VALUE...]", max_arguments = 1,
+    configuration = true, has_text = true,
+    flags = {
+      { name = "role", value = "ROLE", choices = { "target", "optimizer" },
+        doc = "whose back-end and model: target (default) or optimizer" },
+      { name = "system", value = "TEXT", doc = "the system message" },
+      JSON,
+    },
+  },
   check = {
     name = "check", summary = "check a configuration before anything is paid",
     arguments = "FILE [KEY=VALUE...]", max_arguments = 1, configuration = true,
@@ -130,7 +141,7 @@ M.commands = {
 }
 
 local OWN <const> = {
-  { name = "config", value = "FILE", doc = "the file, as the first argument" },
+  { name = "config", value = "FILE", doc = "the file of the configuration" },
   { name = "cfg_options", value = "KEY=VALUE...", doc = "values of keys" },
 }
 
@@ -275,9 +286,14 @@ local function take_flag(command, out, args, i)
   return after
 end
 
+--- A text may hold an equals sign.
+local function is_for_key(command, a)
+  return a and (not command.has_text or schema.find(schema.core, a.name) ~= nil)
+end
+
 local function take_argument(command, out, argument)
   local a = command.configuration and M.assignment(argument)
-  if a then
+  if is_for_key(command, a) then
     out.assignments[#out.assignments + 1] = a
     return true
   end
@@ -290,7 +306,7 @@ end
 
 --- The first argument is the file, unless --config named one.
 local function place_file(command, out)
-  if not command.configuration then return out end
+  if not command.configuration or command.has_text then return out end
   if not out.file then
     out.file = table.remove(out.arguments, 1)
   elseif #out.arguments >= command.max_arguments then

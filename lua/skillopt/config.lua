@@ -116,7 +116,7 @@ function M.examine(request)
   read_layers(state, keys)
   state.roles = roles.resolve(state, request.roles)
   settle_doubts(state)
-  checks.run(state, request.complete)
+  checks.run(state, request)
   return resolved.new(state, keys)
 end
 

@@ -157,11 +157,27 @@ local function adapt(self, err, n_changes)
   return true
 end
 
+--- Whose key was sent, or where one is looked for; nil when nothing is known of it.
+local function key_words(s)
+  if s.api_key then return s.key_from and "the key sent is that of " .. s.key_from end
+  return s.key_variable
+    and string.format("no key was sent: set %s in the environment or in .env", s.key_variable)
+end
+
+--- What to do about it: the error's own words, or who was asked; after a refused login also
+--- with which key.
+local function hint_of(self, err)
+  local s = self.settings
+  local words = err.hint or string.format("%s, model %s, as %s", s.base_url or self.provider,
+    self.model, self.role)
+  local key = err.kind == "auth" and key_words(s)
+  return key and words .. "; " .. key or words
+end
+
 local function give_up(self, err)
   err.weather = err.retry
   err.fatal = not (self.known.answered or err.retry and self.has_answers) or nil
-  err.hint = err.hint or string.format("%s, model %s, as %s", self.settings.base_url
-    or self.provider, self.model, self.role)
+  err.hint = hint_of(self, err)
   error(err, 0)
 end
 

@@ -200,6 +200,7 @@ M.user_file = user_file
 local INSIDE = {
   loader = true, sandbox = true, test = true, main = true, effect = true, endpoint = true,
   run = true, config = true, backend = true, protocol = true, secrets = true,
+  message = true,
 }
 
 --- A module of the library, for the user's world.

@@ -1,6 +1,7 @@
 --- A run, put together: configuration, environment, policies, data, endpoints, folder,
 --- journal; then the loop; then what is left to say.
 local backend_of = require "skillopt.backend"
+local backends = require "skillopt.schema.backends"
 local core = require "rt.task"
 local ctx = require "skillopt.ctx"
 local dataset = require "skillopt.dataset"
@@ -23,6 +24,7 @@ local prompt = require "skillopt.prompt"
 local record = require "skillopt.record"
 local report = require "skillopt.run.report"
 local sandbox = require "skillopt.sandbox"
+local schema = require "skillopt.schema"
 local spending = require "skillopt.spending"
 local stdout = require "rt.stdout"
 local task = require "skillopt.task"
@@ -167,12 +169,20 @@ local function data_digests(data)
   return out, all
 end
 
+--- The variable in which a key of the back-end is looked for; nil when it needs none.
+local function key_variable(name)
+  local backend = backends.by_name[name]
+  local key = schema.find(schema.core, string.format("model.%s_api_key", backend.prefix or name))
+  return key and key.env[1]
+end
+
 --- The endpoint of a role, opened when it is first asked: a replay asks none.
 local function open_endpoint(run, role, model, shared)
   local spec = run.config.roles[role]
   local settings = {}
   for k, v in pairs(spec.settings) do settings[k] = v end
   settings.api_key = spec.key and run.config:secret(spec.key) or nil
+  settings.key_from, settings.key_variable = spec.key_from, key_variable(spec.backend)
   settings.max_tokens = role == "target" and run.config:get "env.max_completion_tokens" or 16384
   return require("skillopt.endpoint").new {
     role = role, backend = backend_of.load(spec.backend), model = model, settings = settings,

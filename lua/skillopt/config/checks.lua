@@ -70,15 +70,16 @@ local function check_needed(state)
     if not state.winners[name] then state.fault(name, "is not set") end
   end
   check_data(state)
-  check_idle(state)
 end
 
 --- Add what is wrong to the problems of `state`.
 ---@param state table
----@param is_complete boolean? must the configuration be enough for a run?
-function M.run(state, is_complete)
+---@param purpose {complete: boolean?, calls: boolean?} must the configuration be enough for a
+---       run, or for calls?
+function M.run(state, purpose)
   check_rates(state)
-  if is_complete then check_needed(state) end
+  if purpose.complete then check_needed(state) end
+  if purpose.complete or purpose.calls then check_idle(state) end
 end
 
 return M
