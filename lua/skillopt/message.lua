@@ -60,6 +60,19 @@ local function session(opt, role)
   return sessions[key]
 end
 
+local count = 0
+
+--- Call in a task of its own, whose slot is a new one: nothing of the call stays with the
+--- caller's task, and no call is answered by an earlier one's reply.
+---@async
+local function apart(place, call)
+  local out = {}
+  count = count + 1
+  core.spawn("message_" .. count, out, 0, chat.chat, place, call)
+  core.join(0)
+  return out[1]
+end
+
 --- See lua/meta/skillopt.lua.
 ---@async
 ---@param opt skillopt.MessageOptions
@@ -75,10 +88,14 @@ function M.ask(opt)
     error(string.format("skillopt.chat: there is no role '%s' (target or optimizer)",
       tostring(role)), 3)
   end
+  if opt.user == nil and opt.messages == nil then
+    error("skillopt.chat: a call needs `user` or `messages`", 3)
+  end
   for name in pairs(chat.OPTIONS) do call[name] = opt[name] end
-  local ok, reply = pcall(function() return chat.chat(session(opt, role), call) end)
+  local ok, reply = pcall(function() return apart(session(opt, role), call) end)
   if ok then return reply end
-  if type(reply) ~= "table" or reply.kind == "cancelled" then error(reply, 0) end
+  local is_news = type(reply) == "table" and reply.kind ~= "bug" and reply.kind ~= "cancelled"
+  if not is_news then error(reply, 0) end
   return nil, reply
 end
 

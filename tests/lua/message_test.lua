@@ -1,6 +1,8 @@
 --- One message outside of a run: `skillopt.chat` and `skillopt chat`.
+local core = require "rt.task"
 local json = require "rt.json"
 local skillopt = require "skillopt"
+local task = require "skillopt.task"
 local test = require "skillopt.test"
 local process = test.support "tests/lua/process.lua"
 local scene = test.support "tests/lua/scene.lua"
@@ -9,6 +11,15 @@ test("skillopt.chat asks a model and gives its reply with what it used", functio
   local reply = skillopt.chat { backend = "sim", system = "Be brief.", user = "Are you there?" }
   t.ok(reply.text:find("I am a simulated model", 1, true), reply.text)
   t.ok(reply.usage.prompt_tokens > 0 and reply.usage.completion_tokens > 0)
+end)
+
+test("the same message is asked anew, and nothing of it stays with the caller", function(t)
+  local opt = { backend = "sim", user = "Are you there?" }
+  skillopt.chat(opt)
+  local locals = core.locals()
+  t.equal({ locals.spent, locals.effects, locals.replies }, {})
+  local texts = task.map({ 1, 2, 3 }, function() return skillopt.chat(opt).text end)
+  t.equal({ #texts, texts[1] }, { 3, texts[3] })
 end)
 
 test("a call that fails comes back as an error with its kind", function(t)
