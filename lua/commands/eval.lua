@@ -54,9 +54,13 @@ end
 
 ------------------------------------------------------------------ configuration
 
---- Keys that were said for this evaluation and that only training looks at.
-local function unused(line)
+--- What the user should hear: keys that were said for this evaluation and that only
+--- training looks at, and whether the run has gone to its end.
+local function notes_of(line, source)
   local notes = {}
+  if source and not source.has_ended and not line.options.skill then
+    notes[1] = line.file .. " has not ended: this is its best skill so far"
+  end
   for _, a in ipairs(line.assignments) do
     local key = schema.find(schema.core, a.name)
     if key and key.class == "result" and not evaluation_of.uses(key.name) then
@@ -86,7 +90,7 @@ local function asked_of(line, made)
     items = split == "all" and 0 or config:get "evaluation.test_env_num",
     skills = skills_of(line, made.source), name = made.source and made.source.name,
     out_root = out_root ~= "" and out_root or nil,
-    data = made.source and made.source.data, notes = unused(line),
+    data = made.source and made.source.data, notes = notes_of(line, made.source),
   }
 end
 

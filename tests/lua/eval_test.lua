@@ -160,6 +160,17 @@ test("--new measures again in the next folder", function(t)
   t.ok(done.out:find("0 of 12 calls answered", 1, true), done.out)
 end)
 
+test("--resume goes on in the folder that is named", function(t)
+  local folder = place()
+  eval(folder, "boxes.yaml", "--skill", "none", "--split", "test")
+  eval(folder, "boxes.yaml", "--skill", "none", "--split", "test", "--new")
+  local first = "outputs/boxes-eval/0001"
+  local done = eval(folder, "boxes.yaml", "--skill", "none", "--split", "test", "--resume", first)
+  t.ok(done.out:find(first .. ": this run has ended", 1, true), done.out)
+  t.equal(command(folder, "eval", "boxes.yaml", "--skill", "good.md", "--split", "test",
+    "--resume", first).code, 6)
+end)
+
 test("an evaluation is equal to its replay", function(t)
   local folder = place()
   eval(folder, "boxes.yaml", "--skill", "none", "--skill", "good.md", "--target_model", "a,b")
@@ -197,6 +208,20 @@ test("a run in place of a file gives its configuration, data and best skill", fu
   eval(folder, "outputs/boxes/latest", "--skill", "initial", "--skill", "none", "--split", "test")
   t.equal(summary_of(folder, "0002").arms[1].total.hard, s.arms.initial.hard)
   t.equal(command(folder, "replay", "outputs/boxes-eval/0001", "--verify").code, 0)
+end)
+
+test("the last lines of a run show its arms, and those that were not run", function(t)
+  local folder = place()
+  local done = command(folder, "run", "boxes.yaml", "--out_root", "all")
+  for _, line in ipairs { "\n  no skill ", "\n  initial ", "\n  best ", "\n  last ",
+    "\n  best over no skill " } do
+    t.ok(done.out:find(line, 1, true), line)
+  end
+  done = command(folder, "run", "boxes.yaml", "--out_root", "few", "evaluation.no_skill=false")
+  t.ok(done.out:find("\n  no skill  not run\n", 1, true), done.out)
+  t.ok(done.out:find("\n  best over no skill     not run\n", 1, true), done.out)
+  done = command(folder, "run", "boxes.yaml", "--out_root", "none", "evaluation.eval_test=false")
+  t.ok(done.out:find("\n  best      not run\n", 1, true), done.out)
 end)
 
 test("what the command line says is stronger than what the run had", function(t)

@@ -80,7 +80,7 @@ end
 
 --- What `skillopt eval RUN` works with.
 ---@param line skillopt.CommandLine its file is the run's folder
----@return {config: skillopt.Config, file: string, folders: string[], load: function, source: {name: string, initial: string?, data: table?}}
+---@return {config: skillopt.Config, file: string, folders: string[], load: function, source: {name: string, initial: string?, data: table?, has_ended: boolean}}
 function M.read(line)
   local stored = stored_of.open(line.file)
   stored:use_sources()
@@ -89,6 +89,7 @@ function M.read(line)
     roles = evaluation_of.ROLES }
   local known, folders = stored.known, opening.folders(stored.file)
   local source = { name = name_of(line.file), data = data_of(stored, said),
+    has_ended = stored:has_ended(),
     initial = known.skill and stored:skill(known.skill, "initial skill") }
   stored:close()
   return { config = config, file = stored.file, folders = folders, source = source,
