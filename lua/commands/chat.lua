@@ -4,6 +4,7 @@ local cli = require "skillopt.cli"
 local json = require "rt.json"
 local message = require "skillopt.message"
 local stdout = require "rt.stdout"
+local visible = require "skillopt.visible"
 
 local M = { summary = "send one message: `skillopt chat --backend sim 'Are you there?'`" }
 
@@ -18,7 +19,7 @@ local function show(reply, place, options)
       { keys = { "reply", "finish", usage = USAGE_KEYS } }) .. "\n")
     return
   end
-  stdout.write(string.format("reply = %s | usage = %s\n", reply.text,
+  stdout.write(string.format("reply = %s | usage = %s\n", visible.text(reply.text),
     json.encode(usage, { keys = USAGE_KEYS })))
 end
 
