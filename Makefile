@@ -29,7 +29,7 @@ DEPS      := gcc libc6-dev make pkg-config liblua5.4-dev lua5.4 libcurl4-openssl
              libmicrohttpd-dev libzip-dev ca-certificates
 DEPS_LINT := clang-format-14 clang-tidy-14 cppcheck lua-check
 DEPS_FUZZ := clang-14 libclang-rt-14-dev
-DEPS_LONG := valgrind debootstrap iproute2
+DEPS_LONG := valgrind debootstrap iproute2 tmux
 DEPS_DEB  := dpkg-dev
 # Lua 5.4 has a name of its own on each system.
 LUA_PC    := $(firstword $(shell for m in lua5.4 lua54 lua-5.4 lua; do \

@@ -23,4 +23,9 @@ function stdout.is_terminal() end
 ---@return integer
 function stdout.columns() end
 
+--- Draw the line at the bottom of the terminal anew; "" takes it away. Whatever else is
+--- written hides it first. For terminals that know escapes only.
+---@param text string one line without controls, narrower than the terminal
+function stdout.live(text) end
+
 return stdout

@@ -48,6 +48,12 @@ function M.new(options)
   }, Endpoint)
 end
 
+--- How its limiter stands, for display.
+---@return rt.limit.view
+function Endpoint:view()
+  return self.known.limit:view()
+end
+
 --- The parameters of a request, typed by the schema; part of its identity.
 ---@param wanted {max_tokens: integer, reasoning_effort: string?}
 ---@return table

@@ -17,6 +17,7 @@ local identity = require "skillopt.run.identity"
 local json = require "rt.json"
 local leak = require "skillopt.leak"
 local lines = require "rt.lines"
+local live = require "skillopt.run.live"
 local loader = require "skillopt.loader"
 local place = require "skillopt.config.place"
 local policy_of = require "skillopt.policy"
@@ -211,6 +212,10 @@ local function make_endpoints(run)
     local name = role .. "\n" .. model
     opened[name] = opened[name] or open_endpoint(run, role, model, shared)
     return opened[name]
+  end
+  --- How the limiter of a role stands; nil before its first call.
+  function run.limit_view(role)
+    return opened[role] and opened[role]:view()
   end
 end
 
@@ -524,7 +529,7 @@ function M.attach(run, opt)
   make_writer(run)
   make_record(run)
   make_events(run)
-  run.say, run.progress = report.new { run = run, quiet = opt.quiet, json = opt.json }
+  run.say, run.progress, run.live = report.new { run = run, quiet = opt.quiet, json = opt.json }
   run.set_plan = function(plan) run.plan = plan end
   run.reached_end = function(slot, name)
     error({ kind = "io", at_end = true, retry = false,
@@ -748,7 +753,9 @@ function M.go(run, opt)
   end
   write_card(run)
   announce(run, opened, opt)
-  local result = M.train(run)
+  local ahead = program.forecast(run)
+  run.calls_expected = ahead.rollouts + ahead.optimizer_calls
+  local result = live.during(run.live, M.train, run)
   write_card(run) -- with what was read on the way
   run.journal:close()
   for _, parent in ipairs(parents) do parent:close() end

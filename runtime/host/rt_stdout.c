@@ -1,5 +1,6 @@
 /* rt_stdout.c - what the program says: its output, and the complaints beside it. */
 #include "host/bind.h"
+#include "host/live.h"
 #include "host/modules.h"
 #include <lauxlib.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@ static int put(lua_State *L, FILE *file)
 {
     size_t n;
     const char *text = luaL_checklstring(L, 1, &n);
+    live_hide();
     bool ok = fwrite(text, 1, n, file) == n && fflush(file) == 0;
     lua_pushboolean(L, ok);
     return 1;
@@ -43,9 +45,21 @@ static int l_columns(lua_State *L)
     return 1;
 }
 
+/* live(text): the line at the bottom; "" takes it away. */
+static int l_live(lua_State *L)
+{
+    size_t n;
+    const char *text = luaL_checklstring(L, 1, &n);
+    if (n > 0)
+        live_show(text, n);
+    else
+        live_hide();
+    return 0;
+}
+
 static const luaL_Reg functions[] = {
     { "write", l_write },     { "error", l_error }, { "is_terminal", l_is_terminal },
-    { "columns", l_columns }, { NULL, NULL },
+    { "columns", l_columns }, { "live", l_live },   { NULL, NULL },
 };
 
 int luaopen_rt_stdout(lua_State *L)

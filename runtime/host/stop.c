@@ -1,5 +1,6 @@
 /* stop.c - see stop.h. */
 #include "host/stop.h"
+#include "host/live.h"
 #include "host/task.h"
 #include "io/loop.h"
 #include <signal.h>
@@ -20,11 +21,12 @@ static void on_signal(void *arg, int signal)
     if (is_asked)
         return;
     is_asked = true;
+    const char *start = live_hide() ? "" : "\n"; /* behind what the terminal echoes */
     if (flights > 0)
         fprintf(stderr,
-                "\nskillopt: stopping; waiting up to %d s for %d call%s in flight "
+                "%sskillopt: stopping; waiting up to %d s for %d call%s in flight "
                 "(interrupt again to stop at once)\n",
-                STOP_GRACE_S, flights, flights == 1 ? "" : "s");
+                start, STOP_GRACE_S, flights, flights == 1 ? "" : "s");
     timer_start(&grace, flights > 0 ? STOP_GRACE_S : 0, grace_over);
 }
 
@@ -36,8 +38,10 @@ static volatile sig_atomic_t interrupts;
 static void on_interrupt(int number)
 {
     interrupts = interrupts + 1;
-    if (interrupts > 1)
+    if (interrupts > 1) {
+        live_hide();
         _exit(STOP_EXIT_CODE);
+    }
     (number == SIGINT ? &loops_int : &loops_term)->sa_handler(number);
 }
 

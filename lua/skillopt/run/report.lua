@@ -1,6 +1,9 @@
---- What a run says while it goes on: plain lines, or one JSON object a line, or nothing.
+--- What a run says while it goes on: plain lines, on a terminal with a live line below them
+--- (run/live.lua), or one JSON object a line, or nothing.
+local console = require "skillopt.console"
 local flow = require "rt.flow"
 local json = require "rt.json"
+local live_of = require "skillopt.run.live"
 local stdout = require "rt.stdout"
 
 local M = {}
@@ -12,6 +15,13 @@ local ACTIONS = {
   accept_new_best = "ACCEPT (new best)", accept = "ACCEPT", reject = "REJECT",
   force_accept = "FORCE-ACCEPT",
 }
+local COLORS <const> = { accept_new_best = "green", accept = "green", reject = "yellow",
+  force_accept = "green" }
+
+local function action_words(action)
+  local words = ACTIONS[action] or action
+  return COLORS[action] and console.paint(words, COLORS[action]) or words
+end
 
 local function score(x)
   return type(x) == "number" and string.format("%.4f", x) or "-"
@@ -60,7 +70,7 @@ local LINES = {
     end
     local s = d.edit_apply_summary
     return string.format("  [6/6 EVALUATE] %s: %s; %s; current %s, best %s (step %d), "
-      .. "skill %d tokens (regions %d)%s", ACTIONS[d.action] or d.action, d.gate_reason,
+      .. "skill %d tokens (regions %d)%s", action_words(d.action), d.gate_reason,
       s and string.format("%d of %d edits applied", s.applied, s.total) or "written anew",
       score(d.current_score), score(d.best_score), d.best_step, d.skill_tokens,
       d.skill_region_tokens, d.leaks and string.format("; leaks: %d", #d.leaks) or "")
@@ -81,41 +91,68 @@ local LINES = {
   end,
 }
 
---- A reporter: `say(event, data)` and `progress(label, total) -> function(rep)`.
+local function write_event(event, data)
+  local line = { event = event }
+  for k, v in pairs(data) do line[k] = v end
+  stdout.write(json.encode(line, { keys = { "event" } }) .. "\n")
+end
+
+local function count(d, rep)
+  d.done = d.done + 1
+  if rep.state == "failed" then
+    d.failed = d.failed + 1
+    return
+  end
+  d.marked = d.marked + 1
+  if rep.state == "no_answer" then
+    d.no_answer = d.no_answer + 1
+  else
+    d.sum = d.sum + rep.marks.hard
+  end
+end
+
+--- Progress of evaluations: lines now and then, or a live line and one at the end.
+local function progress_of(run, say, live)
+  local function tell(d)
+    say("progress", { label = d.label, done = d.done, total = d.total, no_answer = d.no_answer,
+      failed = d.failed, hard = d.marked > 0 and d.sum / d.marked or nil, calls = run.calls() })
+  end
+  return function(label, total)
+    local d = { label = label, done = 0, total = total, sum = 0.0, marked = 0, no_answer = 0,
+      failed = 0 }
+    local said = flow.now()
+    if live then live:begin(d) end
+    return function(rep)
+      count(d, rep)
+      if live and d.done < total then return live:draw() end
+      if live then live:finish(d) end
+      if d.done < total and flow.now() - said < SECONDS_BETWEEN then return end
+      said = flow.now()
+      tell(d)
+    end
+  end
+end
+
+--- A reporter: `say(event, data)`, `progress(label, total) -> function(rep)`, and the live
+--- line when there is one.
 ---@param options {quiet: boolean?, json: boolean?, run: table}
 ---@return fun(event: string, data: table) say
 ---@return fun(label: string, total: integer): fun(rep: table) progress
+---@return table? live
 function M.new(options)
   local run = options.run
+  local live = not (options.quiet or options.json) and live_of.new(run) or nil
   local function say(event, data)
+    if live and event == "step" then
+      live.step = string.format("step %d/%d", data.step, run.plan.steps)
+    end
     if options.json then
-      local line = { event = event }
-      for k, v in pairs(data) do line[k] = v end
-      stdout.write(json.encode(line, { keys = { "event" } }) .. "\n")
+      write_event(event, data)
     elseif not options.quiet and LINES[event] then
       stdout.write(LINES[event](data, run) .. "\n")
     end
   end
-  local function progress(label, total)
-    local d = { label = label, done = 0, total = total, sum = 0.0, marked = 0, no_answer = 0,
-      failed = 0 }
-    local said = flow.now()
-    return function(rep)
-      d.done = d.done + 1
-      if rep.state == "failed" then
-        d.failed = d.failed + 1
-      else
-        d.marked = d.marked + 1
-        if rep.state == "no_answer" then d.no_answer = d.no_answer + 1
-        else d.sum = d.sum + rep.marks.hard end
-      end
-      if d.done ~= total and flow.now() - said < SECONDS_BETWEEN then return end
-      said = flow.now()
-      say("progress", { label = label, done = d.done, total = total, no_answer = d.no_answer,
-        failed = d.failed, hard = d.marked > 0 and d.sum / d.marked or nil, calls = run.calls() })
-    end
-  end
-  return say, progress
+  return say, progress_of(run, say, live), live
 end
 
 return M
