@@ -2,7 +2,7 @@
 # commands.sh BUILD - help everywhere, the nearest name, looking at runs, and each exit code
 # of the table provoked (5 has no cause yet: a unit test of the table stands for it).
 set -u
-bin=$1/skillopt
+bin=$(cd "$1" && pwd)/skillopt
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failures=0
@@ -101,6 +101,40 @@ is $code 7 "too little measured ends with 7"
 has "$tmp/err" "items failed" "how many failed is said"
 call run "$tmp/b/b.yaml" $small policy.metric=raises env.out_root="$tmp/fault"
 is $code 70 "a fault in the code ends with 70"
+
+# What `skillopt new` writes works as it is.
+mkdir "$tmp/new" && ln -s "$(pwd)/data" "$tmp/new/data"
+cd "$tmp/new" || exit 1
+for what in "env a_env" "experiment a_experiment" "policy a_policy" \
+  "policy a_reflect --slot reflect" "policy a_rate --slot rate --from linear"; do
+  # shellcheck disable=SC2086
+  call new $what
+  is $code 0 "new $what writes a folder"
+  name=$(echo "$what" | cut -d ' ' -f 2)
+  call test "$name"
+  [ $code -eq 0 ] && grep -q "^ok - $name/smoke.yaml trains" "$tmp/out"
+  verdict $? "test $name trains it" "$(cat "$tmp/out" "$tmp/err")"
+  ! grep -rq 'NAME\|SLOT' "$name" --include='*.lua' --include='*.yaml'
+  verdict $? "nothing of the template's words is left in $name" "$(grep -r 'NAME\|SLOT' "$name")"
+done
+before=$(cat a_env/*.lua | cksum)
+call new env a_env
+is "$code $(cat a_env/*.lua | cksum)" "2 $before" "nothing is overwritten"
+for what in "evn x" "env X" "env ../x" "env" "policy x --slot gat" "policy x --from none_such" \
+  "env x --slot gate" "env houserules"; do
+  # shellcheck disable=SC2086
+  call new $what
+  is $code 2 "new $what is refused"
+done
+[ ! -e x ]
+verdict $? "what is refused writes nothing" "$(ls)"
+call test a_env --only trains
+is "$(grep -c . "$tmp/out")" 1 "one of the tests can be chosen"
+sed -i 's/backend: sim/backend: openai_compatible/' a_env/smoke.yaml
+call test a_env
+is $code 1 "a test that fails ends with 1"
+has "$tmp/out" "a smoke test asks the simulated model" "a smoke test goes to no paid model"
+cd - >/dev/null || exit 1
 
 timeout 60 "$bin" run $config $small model.sim_latency_seconds=0.4 env.out_root="$tmp/busy" \
   >"$tmp/busy.out" 2>&1 </dev/null &

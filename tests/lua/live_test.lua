@@ -22,7 +22,7 @@ end
 
 local VIEW <const> = { in_flight = 3, window = 64, waiting = 0, is_alone = false, paused_s = 0 }
 
-test("the line says what, how far, how good, how long, what was spent, how many at once", function(t)
+test("the line says what, how far, how good, how long, at what cost, how many", function(t)
   local live = measured { calls = 50, tokens = 12345, view = VIEW }
   live.step = "step 2/12"
   local line = live:line(200)
@@ -57,7 +57,8 @@ end)
 
 test("an evaluation that ended is no longer shown, the one around it is", function(t)
   local live, d = measured {}
-  local inner = { label = "inner", done = 0, total = 4, sum = 0, marked = 0, failed = 0, no_answer = 0 }
+  local inner = { label = "inner", done = 0, total = 4, sum = 0, marked = 0, failed = 0,
+    no_answer = 0 }
   live:begin(inner)
   t.ok(live:line(80):find "^inner")
   live:finish(inner)
@@ -69,7 +70,8 @@ test("an evaluation that ended is no longer shown, the one around it is", functi
 end)
 
 test("times and counts are written for people", function(t)
-  t.equal({ live_of.duration(0), live_of.duration(61.9), live_of.duration(3700), live_of.duration(-5) },
+  local duration = live_of.duration
+  t.equal({ duration(0), duration(61.9), duration(3700), duration(-5) },
     { "0:00", "1:01", "1:01:40", "0:00" })
   t.equal({ live_of.count(9999), live_of.count(10500), live_of.count(3400000) },
     { "9999", "10k", "3.4M" })
@@ -80,7 +82,8 @@ test("what runs below the line gives its result, its error, and leaves no task",
   live.draw = function() end
   t.equal(live_of.during(live, function(a) return a + 1 end, 4), 5)
   t.equal(live_of.during(nil, function(a) return a end, 3), 3)
-  t.raises(function() live_of.during(live, function() error({ kind = "data", message = "so" }) end) end)
+  local function fails() error({ kind = "data", message = "so" }, 0) end
+  t.raises(function() live_of.during(live, fails) end)
   local flow = require "rt.flow"
   t.equal(live_of.during(live, function()
     flow.sleep(0.02)
