@@ -213,9 +213,12 @@ local function make_endpoints(run)
     opened[name] = opened[name] or open_endpoint(run, role, model, shared)
     return opened[name]
   end
-  --- How the limiter of a role stands; nil before its first call.
+  --- How the limiter of a role stands, of its first model when it has several; nil before
+  --- its first call.
   function run.limit_view(role)
-    return opened[role] and opened[role]:view()
+    for _, endpoint in pairs(opened) do
+      if endpoint.role == role then return endpoint:view() end
+    end
   end
 end
 

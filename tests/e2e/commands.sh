@@ -62,6 +62,17 @@ OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:9/v1 call run $config $small model.b
   model.retries=0 env.out_root="$tmp/nobody"
 is $code 4 "nobody at the other end ends with 4"
 
+call check $config
+is $code 0 "a configuration that is fine is checked with 0"
+has "$tmp/out" "fine: nothing is in the way" "a check says what would be run"
+call check $config model.backend=openai_compatible
+is $code 4 "a check without a login ends with 4"
+call check $config train.sead=1 --json
+is $code 2 "a check of a wrong key ends with 2"
+call check $config --report
+has "$tmp/out" "train.batch_size" "a report has every value"
+call check
+is $code 2 "a check of nothing ends with 2"
 call run $config $small env.out_root="$tmp/run" --quiet
 is $code 0 "a run ends with 0"
 call run $config $small env.out_root="$tmp/run" train.seed=7

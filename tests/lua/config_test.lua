@@ -738,6 +738,62 @@ test(".env: comments, quotes, export, and what says nothing", function(t)
   has(t, problems(examine { dotenv = "nonsense" }), ".env:1: expected NAME=value")
 end)
 
+test(".env: a quote ends where it is closed, and nothing is expanded", function(t)
+  local variables, faults = dotenv.parse('A="x" # says "y"\nB="a\\\\"\nexport C="$HOME `id`"\n'
+    .. "D='$(id)'\nE=\"x\"y\nF='x'y\nG=  spaced out  \n")
+  t.equal(variables, { A = "x", B = "a\\", C = "$HOME `id`", D = "$(id)", G = "spaced out" })
+  t.equal({ faults[1].line, faults[2].line, #faults }, { 5, 6, 2 })
+end)
+
+local ENDPOINT <const> = "https://elsewhere.example/v1"
+local OWN_SERVER <const> = "https://api.openai.com/v1"
+
+--- Where the target is asked, with which key, and what is said about it.
+local function asked(given)
+  given.args = { "model.backend=openai_compatible" }
+  local c = examine(given)
+  local role = c.roles.target
+  return role.settings.base_url, role.key and c:secret(role.key), table.concat(c.notes, "\n")
+end
+
+test("an address in .env counts when its key stands there too", function(t)
+  local url, key = asked { dotenv = "OPENAI_COMPATIBLE_BASE_URL=" .. ENDPOINT
+    .. "\nOPENAI_COMPATIBLE_API_KEY=" .. SECRET }
+  t.equal({ url, key }, { ENDPOINT, SECRET })
+end)
+
+test("an address in .env gets no key from elsewhere, and is not used without one", function(t)
+  local dotenv_text = "OPENAI_COMPATIBLE_BASE_URL=" .. ENDPOINT
+  local url, key, notes = asked { dotenv = dotenv_text,
+    env = { OPENAI_COMPATIBLE_API_KEY = SECRET } }
+  t.equal({ url, key }, { OWN_SERVER, SECRET })
+  has(t, notes, "its key does not come from .env")
+  t.equal(asked { dotenv = dotenv_text }, OWN_SERVER)
+end)
+
+test("a key of the environment for one role keeps the address in .env from that role", function(t)
+  local given = { dotenv = "OPENAI_COMPATIBLE_BASE_URL=" .. ENDPOINT
+    .. "\nOPENAI_COMPATIBLE_API_KEY=" .. SECRET,
+    env = { TARGET_OPENAI_COMPATIBLE_API_KEY = "another-key-of-the-environment" } }
+  local url, key = asked(given)
+  t.equal({ url, key }, { OWN_SERVER, "another-key-of-the-environment" })
+  t.equal(examine(given).roles.optimizer.settings.base_url, ENDPOINT)
+end)
+
+test("an address of the environment is used whatever .env says", function(t)
+  local url = asked { env = { OPENAI_COMPATIBLE_BASE_URL = ENDPOINT },
+    dotenv = "OPENAI_COMPATIBLE_BASE_URL=https://third.example/v1" }
+  t.equal(url, ENDPOINT)
+end)
+
+test("back-ends of the environment and .env choose when nothing else does", function(t)
+  local c = examine { env = { OPTIMIZER_BACKEND = "sim" }, dotenv = "TARGET_BACKEND=qwen_chat" }
+  t.equal({ c:get "model.optimizer_backend", c:get "model.target_backend" }, { "sim", "qwen_chat" })
+  c = examine { env = { OPTIMIZER_BACKEND = "sim" }, args = { "model.backend=qwen_chat",
+    "model.optimizer_backend=openai_compatible" } }
+  t.equal(c:get "model.optimizer_backend", "openai_compatible")
+end)
+
 ----------------------------------------------------------------------------- case f01
 
 test("the precedence case: empty, no, retired, misspelt, octal, quoted", function(t)

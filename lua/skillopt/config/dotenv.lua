@@ -5,13 +5,26 @@ local M = {}
 
 local ESCAPES <const> = { n = "\n", t = "\t", ['"'] = '"', ["\\"] = "\\", ["$"] = "$" }
 
+--- Nothing but a comment may stand behind a closing quote.
+local function is_end(rest) return rest:find "^%s*$" or rest:find "^%s+#" end
+
+--- What stands between double quotes; nil when the text does not end behind them.
+local function double_quoted(rest)
+  local at = 2
+  while true do
+    at = rest:find('["\\]', at)
+    if not at then return nil end
+    if rest:sub(at, at) == '"' then break end
+    at = at + 2
+  end
+  if not is_end(rest:sub(at + 1)) then return nil end
+  return (rest:sub(2, at - 1):gsub("\\(.)", ESCAPES))
+end
+
 local function value_of(rest)
   local single = rest:match "^'([^']*)'%s*$" or rest:match "^'([^']*)'%s+#"
   if single then return single end
-  if rest:find '^"' then
-    local inside = rest:match '^"(.-)"%s*$' or rest:match '^"(.-)"%s+#'
-    return inside and inside:gsub("\\(.)", function(c) return ESCAPES[c] end)
-  end
+  if rest:find '^"' then return double_quoted(rest) end
   if rest:find "^'" then return nil end
   return (rest:gsub("%s+#.*$", ""):gsub("^#.*$", ""):gsub("%s+$", ""))
 end

@@ -122,6 +122,10 @@ end
 
 ---------------------------------------------------------------------------- keys
 
+local function is_from_dotenv(winner)
+  return winner ~= nil and winner.rank == layers.RANK.dotenv
+end
+
 --- Scheme, host and port of an address: what a key belongs to; nil when it is none.
 local function server(url)
   local scheme, host = tostring(url):lower():match "^(https?)://([^/?#]+)"
@@ -138,13 +142,14 @@ local function is_bare(url)
 end
 
 --- Address that a key belongs to: the one its own source names, else the one in force
---- for the same roles.
+--- for the same roles, of which one in `.env` is none for a key from elsewhere.
 local function owner(state, key, base_name)
   for _, s in ipairs(state.layers[key.order].statements) do
     local named = schema.find(schema.core, s.name)
     if named and named.name == base_name and server(s.value) then return s.value end
   end
   local base = state.winners[base_name]
+  if is_from_dotenv(base) and not is_from_dotenv(key) then return nil end
   return base and base.value
 end
 
@@ -167,6 +172,32 @@ local function choose_key(state, role, backend, base_url)
         server(base_url), role:upper(), stem:upper())
     end
   end
+end
+
+------------------------------------------------------------------------- address
+
+--- Names of a part of the back-end's keys: that of the role, then that of both.
+local function names_of(role, backend, part)
+  local stem = (backend.prefix or backend.name) .. "_" .. part
+  return { "model." .. role .. "_" .. stem, "model." .. stem }
+end
+
+--- Address of the server. One in `.env` counts only when the key that would be sent there
+--- stands in `.env` too: a file that lies in a folder by chance sends no key anywhere.
+local function base_url_of(state, role, backend)
+  local keys = names_of(role, backend, "api_key")
+  local key = state.winners[keys[1]] or state.winners[keys[2]]
+  local names_of_url = names_of(role, backend, "base_url")
+  for _, name in ipairs(names_of_url) do
+    local winner = state.winners[name]
+    if winner and winner.value ~= "none" then
+      if not is_from_dotenv(winner) or is_from_dotenv(key) then return winner.value end
+      state.note(winner.origin, "%s is not used for the %s: its key does not come from .env", name,
+        role)
+    end
+  end
+  local shared = schema.core.by_name[names_of_url[2]]
+  return shared and shared.default
 end
 
 ------------------------------------------------------------------------- settings
@@ -194,7 +225,7 @@ local function settings_of(state, role, backend)
   for part, name in pairs(PARTS) do
     settings[name] = value_of(state, role, backend, part)
   end
-  settings.base_url = value_of(state, role, backend, "base_url")
+  settings.base_url = base_url_of(state, role, backend)
   local effort = state.winners["model.reasoning_effort"]
   if effort and effort.value ~= "none" then
     if backend.name == "openai_compatible" then
