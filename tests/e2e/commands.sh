@@ -3,6 +3,7 @@
 # of the table provoked (5 has no cause yet: a unit test of the table stands for it).
 set -u
 bin=$(cd "$1" && pwd)/skillopt
+form=${SKILLOPT_TEST_FORM:-short}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failures=0
@@ -113,11 +114,29 @@ has "$tmp/err" "items failed" "how many failed is said"
 call run "$tmp/b/b.yaml" $small policy.metric=raises env.out_root="$tmp/fault"
 is $code 70 "a fault in the code ends with 70"
 
+# Runs in different modes are told apart: three of them, all in the longer forms.
+modes="policy.update=rewrite policy.slow_update=longitudinal policy.appendix=skill_aware"
+[ "$form" = short ] || modes="$modes policy.update=full_rewrite policy.rate=autonomous \
+  policy.meta_skill=epoch policy.gate=none"
+for mode in $modes; do
+  call run $config $small $mode env.out_root="$tmp/mode" --quiet
+  call show "$tmp/mode"
+  sed 's/^[^:]*: //' "$tmp/out" >>"$tmp/modes.$mode"
+  rm -rf "$tmp/mode"
+done
+count=$(echo $modes | wc -w)
+is "$(cat "$tmp"/modes.* | grep -c '^  update ')" "$count" "each mode has its page"
+is "$(for m in "$tmp"/modes.*; do grep -E '^  (update|slow)' "$m" | cksum; done | sort -u | wc -l)" "$count" \
+  "runs in different modes are told apart"
+
 # What `skillopt new` writes works as it is.
 mkdir "$tmp/new" && ln -s "$(pwd)/data" "$tmp/new/data"
 cd "$tmp/new" || exit 1
-for what in "env a_env" "experiment a_experiment" "policy a_policy" \
-  "policy a_reflect --slot reflect" "policy a_rate --slot rate --from linear"; do
+others=
+[ "$form" = short ] || others="rate/linear update/rewrite aggregate/tree loop/skillopt metric/mixed"
+for what in "env a_env" "experiment a_experiment" "policy a_policy" "policy a_reflect --slot reflect" \
+  $(echo $others | sed 's#\([a-z]*\)/\([a-z]*\)#policy=a_\1=--slot=\1=--from=\2#g'); do
+  what=$(echo "$what" | tr '=' ' ')
   # shellcheck disable=SC2086
   call new $what
   is $code 0 "new $what writes a folder"

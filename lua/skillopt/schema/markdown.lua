@@ -28,6 +28,9 @@ YAML. `skillopt config FILE` shows every value and its place.
   login is sent only to the server it belongs to: one for a role to that role's server,
   one for both roles to the server both share, and where its own source names a server,
   to that one.
+- `.env` in the working directory holds lines `NAME=value`; `export` may stand before them,
+  quotes are taken off, `#` begins a comment, nothing is expanded. An address there counts
+  only when the key that would be sent there stands in `.env` too.
 - A setting of a back-end may be given for one role: `model.target_qwen_chat_base_url`,
   `TARGET_QWEN_CHAT_BASE_URL`, `--target_qwen_chat_base_url`.
 - A path is relative to the working directory. What a shipped file names, and the file of the

@@ -30,11 +30,12 @@ local function role(view, name)
 end
 
 local function setting_of(view)
-  local c = view.config
+  local c, last = view.config, view.history[#view.history] or {}
   return {
     env = word(c.env), target = role(view, "target"), optimizer = role(view, "optimizer"),
     update = word(c.skill_update_mode) or chosen(view, "update"), loop = chosen(view, "loop"),
-    rate = chosen(view, "rate", word(c.lr_scheduler)), control = word(c.lr_control_mode),
+    rate = chosen(view, "rate", word(c.lr_scheduler)),
+    control = word(last.lr_control_mode) or word(c.lr_control_mode),
     edits = number(c.edit_budget),
     gate = chosen(view, "gate", c.use_gate == false and "none" or nil),
     metric = chosen(view, "metric", word(c.gate_metric)),
