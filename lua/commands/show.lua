@@ -1,5 +1,6 @@
 --- `skillopt show RUN [STEP]`: look at a run, one of its steps, its skills.
 local cli = require "skillopt.cli"
+local evaluation = require "skillopt.show.evaluation"
 local facts = require "skillopt.show.facts"
 local json = require "rt.json"
 local linediff = require "skillopt.linediff"
@@ -55,8 +56,12 @@ local function show_step(view, word, options)
 end
 
 local function show_run(view, options)
-  local run = facts.run(view)
-  if options.json then write_json(run) else stdout.write(page.run(run)) end
+  local run = view.is_evaluation and evaluation.facts(view) or facts.run(view)
+  if options.json then
+    write_json(run)
+  else
+    stdout.write(view.is_evaluation and evaluation.page(run) or page.run(run))
+  end
   return #view.damaged > 0 and DAMAGED or 0
 end
 

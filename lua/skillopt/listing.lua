@@ -122,9 +122,12 @@ local function run_row(path, experiment)
   end
   local state, done, planned = view:standing()
   local last, summary = view.history[#view.history] or {}, view.summary or {}
+  local notes = { view.is_evaluation and "evaluation" or nil }
+  if view.is_reference then notes[#notes + 1] = "made by the reference" end
   return { experiment = experiment, path = path, state = #view.damaged > 0 and "damaged" or state,
-    steps = steps_of(done, planned), best = score(summary.best_selection_hard or last.best_score),
-    test = score(summary.test_hard), note = view.is_reference and "made by the reference" or "" }
+    steps = view.is_evaluation and "-" or steps_of(done, planned),
+    best = score(summary.best_selection_hard or last.best_score), test = score(summary.test_hard),
+    note = table.concat(notes, ", ") }
 end
 
 --- Runs below a folder, by experiment, the oldest first.

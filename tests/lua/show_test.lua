@@ -1,5 +1,6 @@
 --- Looking at runs: finding, reading and showing them, those of the reference included.
 local difference = require "skillopt.show.difference"
+local evaluation = require "skillopt.show.evaluation"
 local facts = require "skillopt.show.facts"
 local file = require "rt.file"
 local json = require "rt.json"
@@ -149,6 +150,25 @@ test("skills are found by step and by name", function(t)
   t.equal(select(2, view:skill "best"), "best_skill.md")
   t.equal(select(2, view:skill "9").kind, "usage")
   t.equal(select(2, view:skill "../x").kind, "usage")
+end)
+
+local function evaluation_page(files)
+  local view = opened(write(support.folder(), files))
+  return evaluation.page(evaluation.facts(view))
+end
+
+test("an evaluation's folder is shown, that of the reference too", function(t)
+  local out = evaluation_page { ["eval_summary.json"] = { skill = "s.md", split = "all",
+    n_items = 7, hard = 0.5, soft = 0.75 } }
+  for _, piece in ipairs { "ended, an evaluation on all, made by the reference", "s.md",
+    "0.5000  0.7500" } do
+    has(t, out, piece)
+  end
+  out = evaluation_page { ["journal.db"] = "", ["config.json"] = {},
+    ["run.json"] = { identity = { kind = "evaluation" } }, ["eval_summary.json"] = { split = "val",
+      arms = { { skill = "a.md", model = "m", total = { n = 3, hard = 1, failed = 2 } }, 5 } } }
+  has(t, out, "a.md   m      3  1.0000")
+  t.equal(out:find "missing", nil)
 end)
 
 ------------------------------------------------------------------------- finding

@@ -16,6 +16,8 @@ local M = {}
 ---@field card table? run.json
 ---@field state table runtime_state.json
 ---@field summary table?
+---@field evaluation table? eval_summary.json
+---@field is_evaluation boolean it holds an evaluation, no training
 ---@field history table[] records of the steps
 ---@field missing string[] files that every run has and this one has not
 ---@field damaged string[] files that cannot be read, with why
@@ -136,7 +138,8 @@ end
 ---@return integer? planned
 function View:standing()
   local done = #self.history
-  local word = busy(self.path) or self.summary and "ended" or "stopped"
+  local has_ended = self.summary or self.evaluation
+  local word = busy(self.path) or has_ended and "ended" or "stopped"
   return word, done, planned(self)
 end
 
@@ -189,6 +192,11 @@ function View:skill_tokens(record)
   return body, math.max(value.tokens - body, 0)
 end
 
+local function is_evaluation(view)
+  local identity = view.card and view.card.identity
+  return view.evaluation ~= nil or type(identity) == "table" and identity.kind ~= nil
+end
+
 --- Read the folder.
 ---@param path string of a run, as `runs.find` gives it
 ---@return skillopt.RunView? view
@@ -196,12 +204,15 @@ end
 function M.open(path)
   local view = setmetatable({ path = path, missing = {}, damaged = {} }, View)
   view.is_reference = file.kind(path .. "/journal.db") ~= "file"
-  view.config = view:json("config.json", true) or {}
-  view.state = view:json("runtime_state.json", true) or {}
+  view.evaluation = view:json "eval_summary.json"
   view.card = not view.is_reference and view:json("run.json", true) or nil
+  view.is_evaluation = is_evaluation(view)
+  view.config = view:json("config.json", not view.evaluation) or {}
+  view.state = view:json("runtime_state.json", not view.is_evaluation) or {}
   view.summary = view:json("summary.json")
   view.history = history_of(view)
-  if #view.damaged == 0 or next(view.config) or #view.history > 0 then return view end
+  local is_readable = view.evaluation or next(view.config) or #view.history > 0
+  if #view.damaged == 0 or is_readable then return view end
   return nil, { kind = "io", retry = false,
     message = string.format("%s is damaged:\n  %s", path, table.concat(view.damaged, "\n  ")),
     hint = view.is_reference and "restore it from a copy"
