@@ -5,7 +5,7 @@
 --- taken out and put in whole: right, if not the shortest way to say it.
 local M = {}
 
-local CELLS <const> = 4000000
+local CELLS <const> = 1000000
 local CONTEXT <const> = 3
 
 local function lines_of(text)

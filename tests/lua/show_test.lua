@@ -89,6 +89,36 @@ test("the figures of the record go before those of the file", function(t)
   t.equal({ step.skill_body_tokens, step.skill_region_tokens }, { 7, 2 })
 end)
 
+test("what was not measured is counted by kind, what has no answer apart", function(t)
+  local lines = {}
+  for i, kind in ipairs { "timeout", "network", "timeout", false } do
+    lines[i] = json.encode { event = "item", slot = "a/q" .. i, state = kind and "failed"
+      or "no_answer", kind = kind or nil } .. "\n"
+  end
+  local path = reference { ["journal.db"] = "", ["events.jsonl"] = table.concat(lines)
+    .. '{"event": "item", "state": "failed", "ki', ["history.json"] = {
+    { step = 1, n_malformed_replies = 2 }, { step = 2, n_malformed_replies = 1 } } }
+  local run = facts.run(opened(path))
+  t.equal({ run.failed.timeout, run.failed.network, run.no_answer }, { 2, 1, 1 })
+  has(t, page.run(run),
+    "not measured: 1 network, 2 timeout; no answer: 1; malformed optimizer replies: 3")
+end)
+
+test("what happens between epochs and to the appendix is shown", function(t)
+  local path = reference {
+    ["slow_update/epoch_02/slow_result.json"] = { action = "reject", selection_hard = 0.25,
+      gate_reason = "not better" },
+    ["meta_skill/epoch_02/meta_skill_result.json"] = { action = "write_meta_skill" },
+    ["history.json"] = { { step = 4, n_appendix_notes_added = 2, n_appendix_notes_total = 5,
+      current_is_unmeasured = true, action = "reject" } } }
+  local out = page.run(facts.run(opened(path)))
+  for _, piece in ipairs {
+    "epoch 2: slow update reject 0.2500: not better; meta skill write_meta_skill",
+    "step 4: 2 notes added to the appendix, 5 in all", "reject (not measured)" } do
+    has(t, out, piece)
+  end
+end)
+
 test("a step is shown with the fate of each edit", function(t)
   local view = opened(reference())
   local out = page.step(facts.step(view, view:record(1)))
