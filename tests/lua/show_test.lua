@@ -53,7 +53,8 @@ local function reference(changes)
       { index = 1, op = "append", status = "applied_append", content_preview = "Say it." },
       { index = 2, op = "replace", status = "skipped_target_not_found", target = "old" } },
     ["steps/step_0001/trajectory_digest.json"] = { step = 1, failure_patterns = {
-      { pattern = "wrong unit", count = 7 }, { pattern = "no answer", count = 2 } } },
+      { pattern = "wrong unit", count = 7 }, { pattern = "no answer", count = 2 } },
+      failure_descriptions = { "unit: kg for g", "unit: m for cm", "plain" } },
   }
   for name, content in pairs(changes or {}) do files[name] = content end
   return write(support.folder(), files)
@@ -123,7 +124,8 @@ test("a step is shown with the fate of each edit", function(t)
   local view = opened(reference())
   local out = page.step(facts.step(view, view:record(1)))
   for _, piece in ipairs { "step 1, epoch 1", "applied_append", "Say it.",
-    "skipped_target_not_found replace", "at: old", "2  no answer", "rollout     40" } do
+    "skipped_target_not_found replace", "at: old", "2  no answer", "2  unit", "1  plain",
+    "rollout     40" } do
     has(t, out, piece)
   end
 end)

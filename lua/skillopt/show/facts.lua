@@ -134,6 +134,15 @@ local function add_patterns(counts, digest)
   end
 end
 
+--- What the analysts call the failures: the word before the colon of each description.
+local function add_types(counts, digest)
+  for _, description in ipairs(entries(entries(digest).failure_descriptions)) do
+    local name = word(description)
+    name = name and (name:match "^([^:]+):" or name)
+    if name then counts[name] = (counts[name] or 0) + 1 end
+  end
+end
+
 --- Most frequent first.
 local function ranked(counts)
   local list = {}
@@ -142,23 +151,16 @@ local function ranked(counts)
   return list
 end
 
---- The digest of a step: what failed in its rollouts.
----@param view skillopt.RunView
----@param number_of_step integer
----@return {kind: string, count: integer}[]
-function M.patterns(view, number_of_step)
-  local counts = {}
-  add_patterns(counts, view:json(string.format("steps/step_%04d/trajectory_digest.json",
-    number_of_step)))
-  return ranked(counts)
-end
-
-local function all_patterns(view)
-  local counts = {}
-  for _, r in ipairs(view.history) do
-    add_patterns(counts, view:json(string.format("steps/step_%04d/trajectory_digest.json", r.step)))
+--- What failed in the rollouts of some steps: by the reason of the marks, and by what the
+--- analysts call it.
+local function failures_in(view, records)
+  local patterns, types = {}, {}
+  for _, r in ipairs(records) do
+    local digest = view:json(string.format("steps/step_%04d/trajectory_digest.json", r.step))
+    add_patterns(patterns, digest)
+    add_types(types, digest)
   end
-  return ranked(counts)
+  return json.array(ranked(patterns)), json.array(ranked(types))
 end
 
 --------------------------------------------------------------------------- whole
@@ -202,6 +204,7 @@ end
 function M.run(view)
   local state, done, planned = view:standing()
   local kinds, no_answer = unmeasured(view)
+  local patterns, types = failures_in(view, view.history)
   local steps = json.array {}
   for i, record in ipairs(view.history) do steps[i] = step_of(view, record) end
   return {
@@ -210,7 +213,7 @@ function M.run(view)
     state = state, steps_done = done, steps_planned = planned, setting = setting_of(view),
     scores = scores_of(view), steps = steps, epochs = json.array(epochs_of(view)),
     failed = json.object(kinds), no_answer = no_answer,
-    failures = json.array(all_patterns(view)), tokens = json.object(stages_of(view)),
+    failures = patterns, failure_types = types, tokens = json.object(stages_of(view)),
     missing = json.array(view.missing), damaged = json.array(view.damaged),
   }
 end
@@ -267,7 +270,7 @@ function M.step(view, record)
   out.edit_list, out.dropped = edits_in(view, folder), dropped_in(view, folder)
   local summary = record.rewrite_change_summary
   out.changes = type(summary) == "table" and summary or nil
-  out.failures = json.array(M.patterns(view, record.step))
+  out.failures, out.failure_types = failures_in(view, { record })
   out.stages, out.files = json.object(entries(record.tokens)), json.array(view:list(folder))
   out.lr_decision = type(record.lr_decision) == "table" and record.lr_decision or nil
   out.missing, out.damaged = json.array(view.missing), json.array(view.damaged)

@@ -101,7 +101,7 @@ end
 
 local MOST_KINDS <const> = 8
 
-local function failure_lines(list)
+local function kind_lines(title, list)
   local lines = {}
   for i, one in ipairs(list) do
     if i > MOST_KINDS then
@@ -110,8 +110,13 @@ local function failure_lines(list)
     end
     lines[i] = string.format("  %5s  %s", whole(one.count), text(one.kind))
   end
-  return #lines > 0 and { "wrong answers in training rollouts, by kind:",
-    table.unpack(lines) } or {}
+  return #lines > 0 and { title, table.unpack(lines) } or {}
+end
+
+local function failure_lines(facts)
+  local lines = kind_lines("wrong answers in training rollouts, by kind:", facts.failures)
+  append(lines, kind_lines("as the analysts name them:", facts.failure_types))
+  return lines
 end
 
 local function unmeasured_line(facts)
@@ -159,7 +164,7 @@ function M.run(facts)
   append(lines, score_lines(facts.scores))
   append(lines, step_table(facts.steps))
   append(lines, event_lines(facts))
-  append(lines, failure_lines(facts.failures))
+  append(lines, failure_lines(facts))
   lines[#lines + 1] = unmeasured_line(facts)
   append(lines, stage_lines(facts.tokens))
   append(lines, gaps(facts))
@@ -200,7 +205,7 @@ function M.step(s)
       share(s.current), share(s.best), whole(s.best_step), whole(s.skill_body_tokens),
       whole(s.skill_region_tokens)) })
   if s.leaks and s.leaks > 0 then lines[#lines + 1] = "leaks reported: " .. whole(s.leaks) end
-  append(lines, failure_lines(s.failures))
+  append(lines, failure_lines(s))
   append(lines, stage_lines(s.stages))
   lines[#lines + 1] = "files in " .. text(s.folder) .. ": "
     .. visible.line(table.concat(s.files, " "), 400)
