@@ -1,7 +1,7 @@
 #!/bin/sh
 # docs.sh BUILD [PAGE...] - every shell block of README.md and docs/*.md is run, page by page,
 # in a scratch folder, with the built program on PATH; what a console block shows is what it
-# prints. docs/blocks.lua has the rules. Blocks that are not run are counted and named.
+# prints. docs/blocks.lua has the rules. Blocks that are not run are skipped tests, with why.
 set -u
 here=$(pwd)
 case $1 in /*) build=$1 ;; *) build=$here/$1 ;; esac
@@ -75,7 +75,7 @@ for page in "$@"; do
     wrong.*) fail "$name" "$value" ;;
     *."not run")
       left_out=$((left_out + 1))
-      echo "# $name is not run: $value"
+      echo "skip - $name: marked as not to be run ($value)"
       ;;
     *.long) if [ "$form" = short ]; then
       echo "skip - $name: long form only ($value)"

@@ -6,7 +6,10 @@ mirror=${SKILLOPT_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(
 for tool in debootstrap unshare ip chroot; do
   command -v $tool >/dev/null || { echo "no $tool here"; exit; }
 done
-unshare --mount --pid --net --fork true 2>/dev/null || { echo "namespaces are not permitted"; exit; }
+unshare --mount --pid --net --fork true 2>/dev/null || {
+  echo "namespaces are not permitted"
+  exit
+}
 helper=/usr/lib/apt/apt-helper
 [ -x $helper ] || { echo "no apt here"; exit; }
 file=$(mktemp)
