@@ -136,10 +136,18 @@ else
   echo "skip - bash completes commands, flags, keys and values: no bash here"
 fi
 if command -v zsh >/dev/null; then
-  zsh -n "$folder/moved/share/zsh/site-functions/_skillopt" 2>"$folder/zsh.out"
-  verdict "zsh reads its completion" $? "$(cat "$folder/zsh.out")"
+  offered() { # offered WORD...: what zsh would choose from for the last
+    # shellcheck disable=SC2016
+    zsh -fc 'compadd() { print -r -- " $* " }; _files() { }; file=$1; shift; words=("$@")
+      CURRENT=$#; . $file' zsh "$folder/moved/share/zsh/site-functions/_skillopt" "$@" 2>&1
+  }
+  offered skillopt repl | grep -q ' replay ' && offered skillopt replay -- | grep -q ' --verify ' &&
+    offered skillopt run t | grep -q ' train.num_epochs= ' &&
+    offered skillopt-train -- | grep -q ' --num_epochs ' &&
+    offered skillopt run --gate_metric s | grep -q '^ -- hard soft mixed $'
+  verdict "zsh completes them, too" $? "$(offered skillopt run --gate_metric s)"
 else
-  echo "skip - zsh reads its completion: no zsh here"
+  echo "skip - zsh completes them, too: no zsh here"
 fi
 
 cd "$here" || exit 1

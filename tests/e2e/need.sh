@@ -32,11 +32,15 @@ system() { # system UID SUDO PACKAGE...: who asks, what sudo says (none, yes, no
   player dpkg-query "for p in $*; do printf '%s=installed ' \$p; done; printf 'old=config-files '"
   : >"$log"
 }
-ask() { # ask WORDS...: need.sh at a terminal, an answer typed
+ask() { # ask ANSWER PACKAGE...: need.sh at a terminal, an answer typed
   answer=$1
   shift
-  printf '%s\n' "$answer" |
-    PATH=$folder/bin:$folder/tools script -qec "sh tests/need.sh $*; echo code \$?" /dev/null >"$folder/out" 2>&1
+  at_terminal "$answer" "sh tests/need.sh $*"
+}
+at_terminal() { # at_terminal ANSWER COMMAND
+  printf '%s\n' "$1" |
+    PATH=$folder/bin:$folder/tools MAKEFLAGS='' script -qec "$2; echo code \$?" /dev/null \
+      >"$folder/out" 2>&1
   code=$(sed -n 's/.*code \([0-9]*\).*/\1/p' "$folder/out")
 }
 go() { # go WORDS...: need.sh without a terminal
@@ -110,6 +114,11 @@ if [ -x "$folder/tools/script" ]; then
   unset YES
   check "YES=1 is the answer" 0 '^apt-get install .* two three$' "$line"
   ! grep -q 'Run this now' "$folder/out" || { echo "FAIL - YES=1 is not asked: $(cat "$folder/out")"; failures=1; }
+
+  system 0 none one
+  at_terminal y "make --no-print-directory need"
+  check "make asks, too" 0 '^apt-get install .*liblua5.4-dev' 'Run this now?'
+  said 'Run this now' 1 "and once"
 
   system 1000 no one
   ask y one two three

@@ -1,5 +1,5 @@
 --- What `skillopt show` says of an evaluation's folder, of `skillopt eval` or the reference's.
-local columns = require "skillopt.columns"
+local figures = require "skillopt.figures"
 local json = require "rt.json"
 local visible = require "skillopt.visible"
 
@@ -49,7 +49,7 @@ function M.page(facts)
       share(a.hard), share(a.soft), whole(a.no_answer), whole(a.failed) }
   end
   if #rows == 1 then lines[2] = "nothing is measured yet"
-  else table.move(columns.lines(rows, 2), 1, #rows, 2, lines) end
+  else table.move(figures.lines(rows, 2), 1, #rows, 2, lines) end
   for _, one in ipairs(facts.missing) do lines[#lines + 1] = "missing: " .. one end
   for _, one in ipairs(facts.damaged) do
     lines[#lines + 1] = "damaged: " .. visible.line(one, 400)
