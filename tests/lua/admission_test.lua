@@ -200,6 +200,15 @@ test("notes that leak are on record, or left out", function(t)
     { { note = ANSWER, fate = "leak", reason = REASON } })
 end)
 
+test("what an environment declares hidden is masked in what an analyst is shown", function(t)
+  local function quoting() return { text = "I saw: if said == golden[7]: and so on" } end
+  local _, seen, out = train { target = quoting, analyst = analyst "- Read." }
+  local shown = text_of(seen.analyst[1])
+  t.ok(shown:find("I saw: [hidden] and so on", 1, true), shown)
+  t.ok(not shown:find("golden", 1, true))
+  t.ok(test.read(out .. "/steps/step_0001/rollout/results.jsonl"):find("golden[7]", 1, true))
+end)
+
 test("a judge's file is part of the run, and one that is missing stops it with words", function(t)
   local result = train({ analyst = analyst "- Compare with tolerance == 0.125 first." },
     { env = { name = "judged" }, optimizer = { leakage = "refuse" } })

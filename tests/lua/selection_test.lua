@@ -157,7 +157,7 @@ test("rejected edits are told in later epochs until a step with them is accepted
   local _, seen = run(function(n)
     return edit(n < 3 and { op = "append", content = "- rule " .. n } or RULE)
   end, { policy = { gate = second_epoch } })
-  t.ok(has(seen[3], 'rejected (score'))
+  t.ok(has(seen[3], "rejected (score"))
   t.ok(has(seen[3], 'append, content "- rule 1"') and has(seen[3], 'append, content "- rule 2"'))
   t.ok(has(seen[4], 'append, content "- rule 1"'))
   t.ok(not has(seen[4], 'append, content "- rule"\n'))
