@@ -207,7 +207,7 @@ local function summary(state, final, tests)
     best_skill_tokens = tokens, best_skill_body_tokens = body,
     best_skill_region_tokens = regions, best_skill_remark = size.remark(state.best_skill),
     best_skill_leaks = state.admission:reasons(state.best_skill, state.run.initial_skill),
-    total_wall_time_s = json.round(run.seconds(), 1), token_summary = run.token_summary(),
+    total_wall_time_s = json.round(run.total_seconds(), 1), token_summary = run.token_summary(),
   }
 end
 

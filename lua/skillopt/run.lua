@@ -13,6 +13,7 @@ local file = require "rt.file"
 local flow = require "rt.flow"
 local forecast = require "skillopt.run.forecast"
 local folder_of = require "skillopt.run.folder"
+local sessions = require "skillopt.run.sessions"
 local identity = require "skillopt.run.identity"
 local json = require "rt.json"
 local leak = require "skillopt.leak"
@@ -510,6 +511,17 @@ local function store_inputs(run)
   if not ok then error(err, 0) end
 end
 
+local function has_ended(journal)
+  return journal:find("value", "", "end") ~= nil
+end
+
+--- A start that has something to do is on record; a run that has ended is only shown.
+local function note_start(run)
+  if has_ended(run.journal) then return end
+  local ok, err = sessions.note(run.journal, flow.wall())
+  if not ok then error(err, 0) end
+end
+
 --- Give a prepared run its journal and what hangs on it.
 ---@param run table
 ---@param opt {journal: table, parents: table[]?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: (fun(name: string, digest: string))?}
@@ -523,6 +535,10 @@ function M.attach(run, opt)
   end
   run.started = flow.now()
   run.seconds = function() return flow.now() - run.started end
+  run.total_seconds = function()
+    local is_shown = opt.is_replay or has_ended(opt.journal)
+    return sessions.seconds(opt.journal, is_shown) + run.seconds()
+  end
   run.scrub = require("skillopt.secrets").scrubber(run.config:secrets())
   run.effects = effect.new { journal = opt.journal, parents = opt.parents,
     is_replay = opt.is_replay, disorder = opt.disorder, scrub = run.scrub }
@@ -754,6 +770,7 @@ function M.go(run, opt)
   if opened.mode ~= "continue" or #(opened.soft or {}) > 0 or not has_inputs then
     store_inputs(run)
   end
+  note_start(run)
   write_card(run)
   announce(run, opened, opt)
   local ahead = program.forecast(run)

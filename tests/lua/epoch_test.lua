@@ -121,6 +121,16 @@ test("a skill that did not change is not compared", function(t)
   end
 end)
 
+test("a rate of 0 ranks nothing, changes nothing and measures nothing", function(t)
+  local state, seen, out = run { policy = { rate = function() return 0 end } }
+  t.equal({ seen.ranking, #state.history }, { nil, 4 })
+  for i, r in ipairs(state.history) do
+    t.equal({ r.action, r.gate_reason, r.edit_budget }, { "reject", "no_change", 0 })
+    t.equal((file.kind(("%s/steps/step_%04d/selection_eval"):format(out, i))), "none")
+  end
+  t.equal(test.read(out .. "/best_skill.md"), "# Init\n")
+end)
+
 test("gated guidance is measured, and stays out when the gate says no", function(t)
   local state, seen, out = run { policy = { gate = without_guidance },
     optimizer = { slow_update_gate_with_selection = true } }

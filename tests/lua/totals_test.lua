@@ -1,6 +1,8 @@
 --- Totals of a run cover all its processes: a run that was killed and started again has the
 --- calls, tokens and decisions of the undisturbed one.
+local journal = require "rt.journal"
 local json = require "rt.json"
+local sessions = require "skillopt.run.sessions"
 local test = require "skillopt.test"
 local process = test.support "tests/lua/process.lua"
 
@@ -44,6 +46,39 @@ test("totals of calls and tokens survive restarts", function(t)
   t.equal(calls(folder)._total[1], asked)
   t.equal(step_tokens(folder), step_tokens(whole))
   t.equal(read(folder, "lr_history.jsonl"), read(whole, "lr_history.jsonl"))
+end)
+
+test("time at work is counted over all starts, without the time between them", function(t)
+  local j <close> = assert(journal.open())
+  local function answered(time)
+    assert(j:store("effect", "s" .. time, "key", json.canonical { time = time }))
+  end
+  assert(sessions.note(j, 100))
+  t.equal(sessions.seconds(j), 0.0)
+  answered(120)
+  answered(130.5)
+  assert(sessions.note(j, 1000)) -- a start that stored nothing
+  assert(sessions.note(j, 1100))
+  answered(1105)
+  assert(sessions.note(j, 2000))
+  t.equal(sessions.seconds(j), 35.5)
+  answered(2001)
+  t.equal(sessions.seconds(j), 35.5)
+  t.equal(sessions.seconds(j, true), 36.5)
+end)
+
+--- The reference's fields of summary.json.
+local FIELDS <const> = { "version", "config", "baseline_selection_hard", "best_selection_hard",
+  "final_selection_hard", "final_selection_soft", "best_step", "current_origin", "best_origin",
+  "total_steps", "total_accepts", "total_rejects", "total_skips", "epoch_stats",
+  "baseline_test_hard", "baseline_test_soft", "test_hard", "test_soft", "final_test_hard",
+  "final_test_soft", "test_delta_hard", "final_test_delta_hard", "total_wall_time_s",
+  "token_summary" }
+
+test("the summary has every field of the reference", function(t)
+  local summary = json.decode(read(whole, "summary.json"))
+  for _, field in ipairs(FIELDS) do t.ok(summary[field] ~= nil, field) end
+  t.ok(summary.total_wall_time_s >= 0)
 end)
 
 test("each decision about the rate is a line of lr_history.jsonl", function(t)
