@@ -37,7 +37,12 @@ end
 --- What a word behind --skill means. A file of the name `none` is `./none`.
 local function skill_of(word, source)
   if word == "none" then return { name = "none", text = "" } end
-  if word == "initial" then return { name = "initial", text = source and source.initial } end
+  if word == "initial" then
+    if source and not source.initial then
+      fault("usage", "an evaluation has no initial skill", "give the training run, or a file")
+    end
+    return { name = "initial", text = source and source.initial }
+  end
   local is_folder = file.kind(word) == "folder"
   return read_skill(is_folder and word .. "/best_skill.md" or word, word)
 end

@@ -240,6 +240,17 @@ test("a run's folder behind --skill is its best skill", function(t)
   t.equal(summary_of(folder, "0001").comparisons[1].ties, 12)
 end)
 
+test("an evaluation in place of a run has only the splits it was asked for", function(t)
+  local folder = place()
+  eval(folder, "boxes.yaml", "--skill", "none", "--split", "test", "--out_root", "mine")
+  eval(folder, "mine", "--skill", "good.md", "--split", "test", "--out_root", "again")
+  local function code(...)
+    return command(folder, "eval", "mine", "--out_root", "more", ...).code
+  end
+  t.equal(code("--skill", "good.md", "--split", "val"), 3)
+  t.equal(code("--skill", "initial", "--split", "test"), 2)
+end)
+
 ------------------------------------------------------------------------ refused
 
 --- Exit code and words of a command that goes wrong.
