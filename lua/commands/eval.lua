@@ -90,12 +90,13 @@ local function asked_of(line, made)
   local split, config = line.options.split or "all", made.config
   local is_here = config:origin "env.out_root" == "command line"
   local out_root = is_here and config:get "env.out_root" or nil
+  local source = made.source or {}
   return {
     splits = split == "all" and evaluation_of.ALL or { split },
     items = split == "all" and 0 or config:get "evaluation.test_env_num",
-    skills = skills_of(line, made.source), name = made.source and made.source.name,
+    skills = skills_of(line, made.source), name = source.name,
     out_root = out_root ~= "" and out_root or nil,
-    data = made.source and made.source.data, notes = notes_of(line, made.source),
+    data = source.data, keys = source.keys, notes = notes_of(line, made.source),
   }
 end
 

@@ -219,7 +219,9 @@ function Evaluation:render(options) end
 ---@field skill string|skillopt.Skill text in a rollout (`""` = no skill), a value elsewhere
 ---@field rng rt.Rng random stream of the calling task (`rng:stream(name)` for more)
 ---@field is_training boolean in a rollout: do the marks feed reflection?
----@field data table<string, table[]> items by split (train, val, test); not in a rollout
+---@field data table<string, table[]> items by split (train, val, test); not in a rollout. The
+---       lists are read-only, and an item is read when it is taken: what is written to it
+---       stands nowhere else
 ---@field spent {calls: integer, tokens: integer, cost: number?} effects received so far
 ---@field step skillopt.Step? in a policy: where the loop is
 ---@field current skillopt.Evaluation? in a policy: current skill on the selection set
@@ -337,7 +339,8 @@ function Ctx:ask(options) end
 ---@field seed integer? handed to the environment's `prepare(item, seed)`
 ---@field feedback boolean? keep trajectories for `render` until the calling scope ends
 ---@field stop (fun(prefix: skillopt.Evaluation): boolean)? asked after each item in item
----       order; true ends the evaluation there, what lies behind is `not_run`
+---       order, with one prefix that grows; true ends the evaluation there, what lies behind
+---       is `not_run`
 
 --- Roll a skill out on items and mark them. Raises (and so stops the run, resumable)
 --- when too many items failed.

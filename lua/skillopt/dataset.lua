@@ -2,11 +2,18 @@
 ---
 --- A file is a JSON array, an object with a `data` array, an object whose values are all
 --- items, one item, or one JSON value a line. What is wrong is listed all at once.
+---
+--- Arrays and lines are read record by record, and checked items are kept as bytes that are
+--- decoded when an item is used: there may be millions.
+local columns = require "rt.columns"
 local digest = require "rt.digest"
 local file = require "rt.file"
 local json = require "rt.json"
 local leak = require "skillopt.leak"
+local lists = require "skillopt.lists"
+local records = require "skillopt.data.records"
 local rng = require "rt.rng"
+local spool = require "rt.spool"
 local text_of = require "rt.text"
 
 local M = {}
@@ -101,11 +108,11 @@ function M.decode(text, name)
 end
 
 local function read_file(path)
+  local items = records.open(path)
+  if items then return items end
   local text, err = file.read(path)
   if not text then return nil, err end
-  local items, decode_err = M.decode(text, path)
-  if not items then return nil, decode_err end
-  return items, nil, { path = path, digest = digest.sha256(text) }
+  return M.decode(text, path)
 end
 
 --- The one data file in a folder.
@@ -141,15 +148,15 @@ local function read_split_dir(dir)
   if not dir or dir == "" then
     return data_error("env.split_dir is not set", "give the folder that holds train, val and test")
   end
-  local splits, files = {}, {}
+  local splits = {}
   for _, split in ipairs(M.SPLITS) do
     local path, err = split_file(dir, split)
     if not path then return nil, err end
-    local items, read_err, info = read_file(path)
+    local items, read_err = read_file(path)
     if not items then return nil, read_err end
-    splits[split], files[#files + 1] = items, info
+    splits[split] = items
   end
-  return splits, nil, files
+  return splits
 end
 
 ------------------------------------------------------------------------ ratio
@@ -204,10 +211,10 @@ end
 ---@param seed integer
 ---@return table<string, any[]> splits
 function M.partition(items, ratio, seed)
-  local order = rng.new(seed):shuffle(table.move(items, 1, #items, 1, {}))
+  local order = lists.shuffled(items, rng.new(seed))
   local counts, at, splits = M.counts(#items, ratio), 1, {}
   for i, split in ipairs(M.SPLITS) do
-    splits[split] = table.move(order, at, at + counts[i] - 1, 1, {})
+    splits[split] = lists.slice(order, at, at + counts[i] - 1)
     at = at + counts[i]
   end
   return splits
@@ -224,11 +231,11 @@ local function read_ratio(opt)
   local err
   if file.kind(path) == "folder" then path, err = file_in(path) end
   if not path then return nil, err end
-  local items, read_err, info = read_file(path)
+  local items, read_err = read_file(path)
   if not items then return nil, read_err end
   if #items == 0 then return data_error(string.format("%s has no items", path)) end
   local seed = opt.split_seed and opt.split_seed ~= 0 and opt.split_seed or opt.seed
-  return M.partition(items, ratio, seed), nil, { info }
+  return M.partition(items, ratio, seed)
 end
 
 ---------------------------------------------------------------------- checking
@@ -294,17 +301,25 @@ local function item_of(raw, where, opt, problems)
   return nil
 end
 
---- Where each id was seen; a second sight is a problem.
-local function note_id(item, raw, split, seen, problems)
-  local before = seen[item.id]
-  seen[item.id] = before or { split = split, raw = raw }
+--- Which split has the id already, and at which place.
+local function seen_before(kept, id)
+  for _, split in ipairs(M.SPLITS) do
+    local place = kept[split] and kept[split].ids:find(id)
+    if place then return split, place end
+  end
+end
+
+--- A second sight of an id is a problem.
+local function note_id(kept, item, raw, split, told, problems)
+  local before, place = seen_before(kept, item.id)
   if not before then return end
-  if math.type(before.raw) ~= math.type(raw) then
-    note(problems, "id %s and \"%s\" in %s are the same text", tostring(before.raw), item.id, split)
-  elseif before.split ~= split then
-    note(problems, "id '%s' is in %s and in %s (a leak)", item.id, before.split, split)
-  elseif not before.told then
-    before.told = true
+  local first = kept[before].raws[place]
+  if math.type(first.id) ~= math.type(raw.id) then
+    note(problems, "id %s and \"%s\" in %s are the same text", tostring(first.id), item.id, split)
+  elseif before ~= split then
+    note(problems, "id '%s' is in %s and in %s (a leak)", item.id, before, split)
+  elseif not told[item.id] then
+    told[item.id] = true
     note(problems, "id '%s' stands more than once in %s", item.id, split)
   end
 end
@@ -356,56 +371,94 @@ local function check_sizes(splits, opt, problems)
   end
 end
 
---- Check all splits and give the items with text ids; the list of what is wrong otherwise.
----@param splits table<string, any[]>
----@param opt skillopt.CheckOptions
----@return table<string, table[]>?
----@return skillopt.Err?
-function M.check(splits, opt)
-  local problems, seen, out, hint = {}, {}, {}, nil
-  for _, split in ipairs(M.SPLITS) do
-    out[split] = {}
-    for i, raw in ipairs(splits[split]) do
-      local where = string.format("%s item %d", split, i)
-      local item = item_of(raw, where, opt, problems)
-      if item then
-        note_id(item, type(raw) == "table" and raw.id, split, seen, problems)
-        check_item(item, string.format("%s (%s)", where, item.id), opt, problems)
-        out[split][#out[split] + 1] = item
-      end
+--- Where the bytes of items wait: beside other large files that may go at any time.
+local SCRATCH <const> = "/var/tmp"
+
+--- A split's items as they are kept: the ids, the digests of their bytes, the bytes.
+local function new_kept(raws)
+  return { raws = raws, ids = columns.texts(), keys = columns.texts(), places = columns.numbers(),
+    bytes = spool.new(os.getenv "TMPDIR" or SCRATCH) }
+end
+
+local function keep(kept, item)
+  local bytes = json.canonical(item)
+  local place, err = kept.bytes:add(bytes)
+  if not place then error(err, 0) end
+  kept.ids:add(item.id)
+  kept.keys:add(digest.sha256(bytes))
+  kept.places:add(place)
+end
+
+local function list_of(kept)
+  return lists.lazy(#kept.places, function(i)
+    local bytes, err = kept.bytes:read(kept.places[i])
+    if not bytes then error(err, 0) end
+    return json.decode(bytes)
+  end, kept.ids)
+end
+
+--- Check the items of a split; what is fine is kept.
+local function check_split(kept, split, opt, told, problems)
+  for i, raw in ipairs(kept[split].raws) do
+    local where = string.format("%s item %d", split, i)
+    local item = item_of(raw, where, opt, problems)
+    if item then
+      note_id(kept, item, raw, split, told, problems)
+      check_item(item, string.format("%s (%s)", where, item.id), opt, problems)
+      keep(kept[split], item)
     end
   end
-  check_sizes(splits, opt, problems)
-  if #problems == 0 then return out end
-  if problems.hint then
-    hint = problems.hint
-  elseif only_ids(out) then
-    hint = "these splits carry ids only: they are look-up lists; fetch the data and give its folder"
-  elseif not opt.fix_ids then
-    hint = "mend the data; env.fix_ids=true makes missing ids from the items' content"
+end
+
+--- What may help against these problems.
+local function hint_of(problems, out, opt)
+  if problems.hint then return problems.hint end
+  if only_ids(out) then
+    return "these splits carry ids only: they are look-up lists; fetch the data and give its folder"
   end
-  return problem_list(problems, hint)
+  if not opt.fix_ids then
+    return "mend the data; env.fix_ids=true makes missing ids from the items' content"
+  end
+end
+
+--- Check all splits and give the items with text ids, as lazy lists; the list of what is
+--- wrong otherwise. Beside them the digests of the items' canonical JSON.
+---@param splits table<string, any[]>
+---@param opt skillopt.CheckOptions
+---@return table<string, table[]>? items
+---@return skillopt.Err? err
+---@return table<string, rt.Texts>? keys
+function M.check(splits, opt)
+  local problems, told, kept, out, keys = {}, {}, {}, {}, {}
+  for _, split in ipairs(M.SPLITS) do
+    kept[split] = new_kept(splits[split])
+    check_split(kept, split, opt, told, problems)
+    out[split], keys[split] = list_of(kept[split]), kept[split].keys
+  end
+  check_sizes(splits, opt, problems)
+  if #problems > 0 then return problem_list(problems, hint_of(problems, out, opt)) end
+  for _, one in pairs(kept) do one.raws = nil end
+  return out, nil, keys
 end
 
 --- Read and cut the data of a run (unchecked), each split cut to `limit` when above 0.
 ---@param opt {split_mode: string, split_dir: string?, data_path: string?, split_ratio: string?, split_seed: integer?, seed: integer, limit: integer?}
 ---@return table<string, any[]>? splits
 ---@return skillopt.Err? err
----@return {path: string, digest: string}[]? files
 function M.load(opt)
-  local splits, err, files
+  local splits, err
   if opt.split_mode == "split_dir" then
-    splits, err, files = read_split_dir(opt.split_dir)
+    splits, err = read_split_dir(opt.split_dir)
   else
-    splits, err, files = read_ratio(opt)
+    splits, err = read_ratio(opt)
   end
   if not splits then return nil, err end
   if opt.limit and opt.limit > 0 then
     for _, split in ipairs(M.SPLITS) do
-      splits[split] = table.move(splits[split], 1, math.min(opt.limit, #splits[split]), 1, {})
+      splits[split] = lists.slice(splits[split], 1, opt.limit)
     end
   end
-  return splits, nil, files
+  return splits
 end
 
 return M

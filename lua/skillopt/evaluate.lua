@@ -11,6 +11,7 @@
 --- Repeats are counted through as places, in item order. Of one that has ended its marks
 --- stay; its row waits in a spool for its turn, and its item, prompts and replies are gone
 --- (but for `feedback`, which is for as many items as an optimizer reads).
+local collector = require "skillopt.collector"
 local columns = require "rt.columns"
 local core = require "rt.task"
 local effect = require "skillopt.effect"
@@ -200,6 +201,7 @@ local function run_jobs(eval, n, at)
   local progress, ended = eval.run.progress(eval.label, n), eval.stop and {}
   local function run(k)
     local job = job_at(eval, at(k))
+    collector.pace()
     job.rep = roll(eval, job.item)
     progress(job.rep)
     if ended then ended[k] = job else settle(eval, job) end

@@ -5,6 +5,7 @@
 local budget = require "skillopt.budget"
 local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
+local lists = require "skillopt.lists"
 local text = require "rt.text"
 
 local M = {}
@@ -69,13 +70,14 @@ end
 ---@param items table[]? the tasks, for their texts
 ---@return table[] pairs `{id, task, category, prev, curr}`
 function M.build(previous, current, items)
-  local before, now, by_id = rows_by_id(previous), rows_by_id(current), {}
-  for _, item in ipairs(items or {}) do by_id[item.id] = item end
+  local before, now = rows_by_id(previous), rows_by_id(current)
+  local places = lists.ids(items or {})
   local out = json.array {}
   for _, id in ipairs(current:ids()) do
     if #previous:marks(id) > 0 and #current:marks(id) > 0 then
       local prev, curr = side_of(previous, id, before[id]), side_of(current, id, now[id])
-      local item = by_id[id] or now[id]
+      local place = places:find(id)
+      local item = place and items[place] or now[id]
       out[#out + 1] = { id = id, category = category(prev, curr), prev = prev, curr = curr,
         task = text_of(item.question or false, item.task_description or false,
           item.instruction or false) or id }

@@ -109,7 +109,8 @@ end
 --- Read the items; those of the splits that the program needs must be there.
 ---@param run table
 ---@param needs table<string, boolean>? default: what training needs
----@return table<string, table[]>
+---@return table<string, table[]> data
+---@return table<string, rt.Texts> keys digests of the items, by split
 function M.load_data(run, needs)
   local get = function(name) return run.config:get("env." .. name) end
   local raw, err = dataset.load {
@@ -120,14 +121,14 @@ function M.load_data(run, needs)
   }
   if not raw then error(err, 0) end
   local env = run.env
-  local data, check_err = dataset.check(raw, {
+  local data, check_err, keys = dataset.check(raw, {
     required = env.required or { "question" }, items = env.items, check = env.check,
     hidden = env.hidden, options = run.env_opt, fix_ids = get "fix_ids",
     least = needs and 1 or run.config:get "evaluation.min_items",
     needs_test = run.config:get "evaluation.eval_test" or needs ~= nil, needs = needs,
   })
   if not data then error(check_err, 0) end
-  return data
+  return data, keys
 end
 
 local function check_train_size(run)
@@ -159,16 +160,15 @@ function M.initial_skill(run)
   return ""
 end
 
---- What the identity says of the data, and the id of each item, by split.
-local function data_digests(data)
-  local out, all = {}, {}
+--- What the identity says of the data: how many items, the digest of all their digests.
+local function data_digests(keys)
+  local out = {}
   for _, split in ipairs(dataset.SPLITS) do
-    local ids = {}
-    for i, item in ipairs(data[split]) do ids[i] = digest.sha256(json.canonical(item)) end
-    out[split] = { n = #ids, digest = digest.sha256(table.concat(ids, "\n")) }
-    all[split] = ids
+    local stream, list = digest.stream(), keys[split]
+    for i = 1, #list do stream:add(i == 1 and list[i] or "\n" .. list[i]) end
+    out[split] = { n = #list, digest = stream:hex() }
   end
-  return out, all
+  return out
 end
 
 --- The variable in which a key of the back-end is looked for; nil when it needs none.
@@ -417,7 +417,7 @@ end
 --- What a run does. Training is the program below; others are given to `prepare`.
 ---@class skillopt.Program
 ---@field slots string[] policies that are opened
----@field load fun(run: table, stored: table?) reads or takes over `run.data` and the skills
+---@field load fun(run: table, stored: table?) reads or takes over `run.data`, `run.item_keys` and the skills
 ---@field identity fun(run: table): table its parts of the identity: config, skill, kind, asked
 ---@field skills fun(run: table): string[] texts to keep in the journal
 ---@field root fun(run: table): string folder of the numbered folders
@@ -430,7 +430,7 @@ end
 local TRAINING
 
 --- Read everything that decides what the run is; nothing is written or sent.
----@param options {config: skillopt.Config, file: string, folders: string[], load: function, stored: {data: table, skill: string}?, program: skillopt.Program?}
+---@param options {config: skillopt.Config, file: string, folders: string[], load: function, stored: {data: table, keys: table, skill: string}?, program: skillopt.Program?}
 ---@return table run
 function M.prepare(options)
   local run = { config = options.config, file = options.file, folders = options.folders,
@@ -450,10 +450,9 @@ function M.prepare(options)
   run.policy_prompts = function(policy) return policy_prompts(run, policy) end
   run.source_list = identity.sources(run.folders[1])
   run.flat_config = run.config:flat()
-  local digests
-  digests, run.item_ids = data_digests(run.data)
   local parts = run.program.identity(run)
-  parts.data, parts.sources, parts.version = digests, run.source_list, loader.version
+  parts.data, parts.sources = data_digests(run.item_keys), run.source_list
+  parts.version = loader.version
   run.identity = identity.of(parts)
   return run
 end
@@ -485,6 +484,36 @@ local function put_new(j, kind, slot, key, bytes)
   if not j:find(kind, slot, key) then put(j, kind, slot, key, bytes) end
 end
 
+--- Items whose digests one row names.
+local KEYS_IN_ROW <const> = 10000
+
+--- The rows that name the items of a split, in their order.
+local function store_keys(j, split, keys)
+  for first = 1, #keys, KEYS_IN_ROW do
+    local part = {}
+    for i = first, math.min(first + KEYS_IN_ROW - 1, #keys) do part[#part + 1] = keys[i] end
+    put_new(j, "value", split, string.format("items:%d", first // KEYS_IN_ROW + 1),
+      table.concat(part, "\n"))
+  end
+end
+
+local function store_items(run)
+  local j, counts = run.journal, {}
+  for _, split in ipairs(dataset.SPLITS) do
+    local keys, items = run.item_keys[split], run.data[split]
+    for i = 1, #keys do
+      if not j:find("item", "", keys[i]) then
+        put(j, "item", "", keys[i], json.canonical(items[i]))
+      end
+    end
+    store_keys(j, split, keys)
+    counts[split] = #keys
+  end
+  if j:find("value", "", "items") then return end
+  local ok, err = j:store("value", "", "items", json.canonical(counts))
+  if not ok then error(err, 0) end
+end
+
 local function store_inputs(run)
   local j = run.journal
   for _, source in ipairs(run.source_list) do
@@ -497,18 +526,7 @@ local function store_inputs(run)
   for _, text in ipairs(run.program.skills(run)) do
     put_new(j, "source", "", "skill:" .. digest.sha256(text), text)
   end
-  local splits = {}
-  for _, split in ipairs(dataset.SPLITS) do
-    splits[split] = json.array(run.item_ids[split])
-    for i, id in ipairs(run.item_ids[split]) do
-      if not j:find("item", "", id) then
-        put(j, "item", "", id, json.canonical(run.data[split][i]))
-      end
-    end
-  end
-  if j:find("value", "", "data") then return end
-  local ok, err = j:store("value", "", "data", json.canonical(splits))
-  if not ok then error(err, 0) end
+  store_items(run)
 end
 
 local function has_ended(journal)
@@ -696,7 +714,11 @@ local function load_training(run, stored)
   end
   run.rate_mode = run.policies.rate.control or "fixed"
   check_early_stop(run)
-  run.data = stored and stored.data or M.load_data(run)
+  if stored then
+    run.data, run.item_keys = stored.data, stored.keys
+  else
+    run.data, run.item_keys = M.load_data(run)
+  end
   run.initial_skill = stored and stored.skill or M.initial_skill(run)
   if not stored then check_train_size(run) end
 end
@@ -766,11 +788,12 @@ function M.go(run, opt)
   if opt.approve then opt.approve(run, answers_on_file(opened)) end
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
   -- The data is stored last: a run that was killed before it has not all its inputs.
-  local has_inputs = run.journal:find("value", "", "data") ~= nil
+  local has_inputs = run.journal:find("value", "", "items") ~= nil
   if opened.mode ~= "continue" or #(opened.soft or {}) > 0 or not has_inputs then
     store_inputs(run)
   end
   note_start(run)
+  run.item_keys = nil
   write_card(run)
   announce(run, opened, opt)
   local ahead = program.forecast(run)

@@ -1,16 +1,9 @@
 --- Batches of an epoch, drawn the same way for the same seed (the reference's draws,
 --- bit for bit): a shuffle of the training items per epoch, cut into batches.
+local lists = require "skillopt.lists"
 local rng = require "rt.rng"
 
 local M = {}
-
-local function copy(list)
-  return table.move(list, 1, #list, 1, {})
-end
-
-local function slice(list, first, size)
-  return table.move(list, first, math.min(first + size - 1, #list), 1, {})
-end
 
 --- Optimizer steps of one epoch: ceil(items / (batch_size * accumulation)).
 ---@param train_size integer
@@ -30,13 +23,13 @@ end
 ---@return {seed: integer, items: any[]}[]
 function M.epoch(items, epoch, opt)
   local base = opt.seed + 1000 * epoch
-  local order = rng.new(base):shuffle(copy(items))
+  local order = lists.shuffled(items, rng.new(base))
   local batches = {}
   for b = 1, opt.count do
     local batch = { seed = base + b,
-      items = slice(order, (b - 1) * opt.batch_size + 1, opt.batch_size) }
+      items = lists.slice(order, (b - 1) * opt.batch_size + 1, b * opt.batch_size) }
     if #batch.items == 0 then
-      batch.items = slice(rng.new(batch.seed):shuffle(copy(order)), 1, opt.batch_size)
+      batch.items = lists.slice(lists.shuffled(order, rng.new(batch.seed)), 1, opt.batch_size)
     end
     batches[b] = batch
   end
@@ -49,7 +42,7 @@ end
 ---@param seed integer
 ---@return any[]
 function M.sample(items, size, seed)
-  return slice(rng.new(seed):shuffle(copy(items)), 1, size)
+  return lists.slice(lists.shuffled(items, rng.new(seed)), 1, size)
 end
 
 --- The first `limit` items (0 = all), in file order.
@@ -57,7 +50,7 @@ end
 ---@param limit integer 0 or more
 ---@return any[]
 function M.front(items, limit)
-  return limit > 0 and slice(items, 1, limit) or copy(items)
+  return lists.slice(items, 1, limit > 0 and limit or #items)
 end
 
 return M

@@ -41,7 +41,7 @@ test("what would be run is said, and nobody is asked", function(t)
   t.equal({ checked.plan.items, checked.plan.steps }, { { train = 4, val = 3, test = 2 }, 8 })
   local page = show.page(checked)
   for _, piece in ipairs { "items: 4 train, 3 selection, 2 test", "target: sim", "needs no login",
-    "gate strict", "8 steps in 4 epochs, about ", "fine: nothing is in the way" } do
+    "gate strict", "8 steps in 4 epochs, in all about ", "fine: nothing is in the way" } do
     has(t, page, piece)
   end
 end)

@@ -69,7 +69,9 @@ local function data_of(stored, said)
   for name in pairs(said) do
     if DATA[name] then return nil end
   end
-  return stored:data()
+  local data, keys = stored:data()
+  for split, list in pairs(data) do data[split] = table.move(list, 1, #list, 1, {}) end
+  return data, keys
 end
 
 --- Name of the experiment: the folder that holds the numbered ones, else the run's own.
@@ -88,7 +90,8 @@ function M.read(line)
   local config = stored:configuration { args = args, env = os.getenv, dotenv = file.read ".env",
     roles = evaluation_of.ROLES }
   local known, folders = stored.known, opening.folders(stored.file)
-  local source = { name = name_of(line.file), data = data_of(stored, said),
+  local data, keys = data_of(stored, said)
+  local source = { name = name_of(line.file), data = data, keys = keys,
     has_ended = stored:has_ended(),
     initial = known.skill and stored:skill(known.skill, "initial skill") }
   stored:close()

@@ -4,6 +4,7 @@
 --- It is a run over a journal like training. The slot of an item is
 --- `<model>/<skill>/<split>/<id>`, with the skill's hash (`no_skill` for none) in place of
 --- its file's name, so that the same skill from another file is the same work.
+local columns = require "rt.columns"
 local compare = require "skillopt.compare"
 local digest = require "rt.digest"
 local evaluation = require "skillopt.evaluation"
@@ -30,6 +31,7 @@ M.ALL = { "train", "val", "test" }
 ---@field name string? of the experiment; default: as for training
 ---@field out_root string? a folder that was named
 ---@field data table<string, table[]>? instead of the configured data
+---@field keys table<string, rt.Texts>? digests of its items
 ---@field notes string[]? what the user should hear
 
 --------------------------------------------------------------------- what it is
@@ -83,17 +85,26 @@ local function set_of(list)
   return set
 end
 
+--- The first n texts.
+local function front(texts, n)
+  if texts and #texts == n then return texts end
+  local out = columns.texts()
+  for i = 1, n do out:add(texts[i]) end
+  return out
+end
+
 --- Only the items that are used: others are no part of what an evaluation is.
-local function used_data(run, asked, data)
-  local wanted, out = set_of(asked.splits), {}
+local function used_data(run, asked, data, keys)
+  local wanted, out, used = set_of(asked.splits), {}, {}
   for _, split in ipairs(M.ALL) do
     out[split] = wanted[split] and schedule.front(data[split] or {}, asked.items) or {}
+    used[split] = front(keys[split], #out[split])
     if wanted[split] and #out[split] == 0 then
       error({ kind = "data", message = "there are no items of " .. split, retry = false,
         hint = "an evaluation as source has only the splits it was asked for" }, 0)
     end
   end
-  run.data = out
+  run.data, run.item_keys = out, used
 end
 
 local function read_skills(run, asked)
@@ -324,9 +335,10 @@ end
 function M.program(asked)
   local program = { slots = { "metric" } }
   function program.load(run, stored)
-    local data = stored and stored.data or asked.data
-      or run_of.load_data(run, set_of(asked.splits))
-    used_data(run, asked, data)
+    local given = stored or asked
+    local data, keys = given.data, given.keys
+    if not data then data, keys = run_of.load_data(run, set_of(asked.splits)) end
+    used_data(run, asked, data, keys)
     read_skills(run, asked)
     program.asked = { splits = json.array(asked.splits), skills = kept_skills(run) }
   end

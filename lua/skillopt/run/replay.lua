@@ -62,10 +62,11 @@ local function prepare(stored)
   stored:use_sources()
   local known, at = stored.known, stored.file
   local program = known.kind and evaluation_of.again(stored) or nil
+  local data, keys = stored:data()
   return run_of.prepare {
     config = configuration(stored), file = at, folders = opening.folders(at),
     load = opening.loader(opening.folders(at)), program = program,
-    stored = { data = stored:data(),
+    stored = { data = data, keys = keys,
       skill = not program and stored:skill(known.skill, "initial skill") or "" },
   }
 end

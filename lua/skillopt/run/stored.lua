@@ -1,11 +1,13 @@
 --- A run as its journal holds it: command, configuration, sources, data, skills. Enough to
 --- compute it again, or to evaluate with its configuration, on any machine.
+local columns = require "rt.columns"
 local config_of = require "skillopt.config"
 local digest = require "rt.digest"
 local file = require "rt.file"
 local identity = require "skillopt.run.identity"
 local journal = require "rt.journal"
 local json = require "rt.json"
+local lists = require "skillopt.lists"
 local loader = require "skillopt.loader"
 local lock = require "rt.lock"
 local opening = require "skillopt.config.open"
@@ -112,20 +114,35 @@ function Stored:configuration(opt)
   return config
 end
 
---- The items by split.
----@return table<string, table[]>
-function Stored:data()
-  local j = self.journal
-  local splits = read_json(j, need(j, "value", "", "data", "data"))
-  local data = {}
-  for split, ids in pairs(splits) do
-    data[split] = {}
-    for i, id in ipairs(ids) do
+--- Digests of a split's items, in order, and the rows that hold them, all looked at.
+local function stored_keys(j, split, count)
+  local keys, rows, part = columns.texts(), columns.numbers(), 0
+  while #keys < count do
+    part = part + 1
+    local bytes, err = j:read(need(j, "value", split, "items:" .. part, "items of " .. split))
+    if not bytes then error(err, 0) end
+    for id in bytes:gmatch "[^\n]+" do
       local what = "item " .. id
-      data[split][i] = json.decode(genuine(j, need(j, "item", "", id, what), id, what))
+      local n = need(j, "item", "", id, what)
+      genuine(j, n, id, what)
+      keys:add(id)
+      rows:add(n)
     end
   end
-  return data
+  return keys, rows
+end
+
+--- The items by split, each read from the journal when it is used, and their digests.
+---@return table<string, table[]> data
+---@return table<string, rt.Texts> keys
+function Stored:data()
+  local j, data, all = self.journal, {}, {}
+  for split, count in pairs(read_json(j, need(j, "value", "", "items", "items"))) do
+    local keys, rows = stored_keys(j, split, count)
+    all[split] = keys
+    data[split] = lists.lazy(#keys, function(i) return read_json(j, rows[i]) end)
+  end
+  return data, all
 end
 
 --- The text of a skill that the run began with.
