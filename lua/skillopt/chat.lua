@@ -61,8 +61,7 @@ local function message_of(message)
       tostring(message.role)), 3)
   end
   return {
-    role = message.role,
-    content = content_of(message.content),
+    role = message.role, content = content_of(message.content),
     tool_calls = message.tool_calls and #message.tool_calls > 0 and message.tool_calls or nil,
     tool_call_id = message.tool_call_id,
   }
@@ -71,11 +70,11 @@ end
 local function messages_of(opt)
   local list = {}
   if opt.system ~= nil and skill.text(opt.system) ~= "" then
-    list[1] = message_of { role = "system", content = opt.system }
+    list[1] = { role = "system", content = content_of(opt.system) }
   end
   if opt.messages and opt.user then error("give `user` or `messages`, not both", 3) end
   for _, message in ipairs(opt.messages or {}) do list[#list + 1] = message_of(message) end
-  if opt.user ~= nil then list[#list + 1] = message_of { role = "user", content = opt.user } end
+  if opt.user ~= nil then list[#list + 1] = { role = "user", content = content_of(opt.user) } end
   if #list == 0 then error("a call needs `user` or `messages`", 3) end
   return list
 end

@@ -76,16 +76,11 @@ end
 
 Plane.__close = Plane.stop
 
---- Digest and count within the calling task.
+--- Digest and count within the calling task, kept under the digest.
 local function key_of(digest)
   local locals = core.locals()
-  local asked = locals.effects
-  if not asked then
-    asked = {}
-    locals.effects = asked
-  end
-  local n = (asked[digest] or 0) + 1
-  asked[digest] = n
+  local n = (locals[digest] or 0) + 1
+  locals[digest] = n
   return n == 1 and digest or digest .. "#" .. n, n
 end
 

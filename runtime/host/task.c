@@ -47,6 +47,15 @@ struct task {
     char *slot;
 };
 
+enum { IDLE_MAX = 256, LOCALS = 8 /* names most tasks come to have */ };
+
+/* Coroutines of tasks that ended well, with the stacks they grew, for the next tasks. */
+static struct {
+    lua_State *co;
+    int co_ref;
+} idle[IDLE_MAX];
+static size_t idle_n;
+
 static lua_State *main_state; /* resumes come from here */
 static struct task *root, *current;
 static struct task *ready_first, *ready_last;
@@ -199,7 +208,7 @@ void task_set_watched(lua_State *L, bool is_watched)
 void task_push_locals(lua_State *L, struct task *t)
 {
     if (t->locals_ref == LUA_NOREF) {
-        lua_newtable(L);
+        lua_createtable(L, 0, LOCALS);
         t->locals_ref = luaL_ref(L, LUA_REGISTRYINDEX);
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, t->locals_ref);
@@ -249,11 +258,35 @@ static char *child_slot(const struct task *parent, const char *label)
     return slot;
 }
 
+static void take_coroutine(lua_State *L, struct task *t)
+{
+    if (idle_n) {
+        idle_n--;
+        t->co = idle[idle_n].co;
+        t->co_ref = idle[idle_n].co_ref;
+    } else {
+        t->co = lua_newthread(L);
+        t->co_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    }
+}
+
+static void give_coroutine(struct task *t)
+{
+    if (t->status != LUA_OK || idle_n == IDLE_MAX) {
+        luaL_unref(main_state, LUA_REGISTRYINDEX, t->co_ref);
+        return;
+    }
+    lua_settop(t->co, 0);
+    lua_sethook(t->co, NULL, 0, 0); /* the watch's, which came too late */
+    idle[idle_n].co = t->co;
+    idle[idle_n].co_ref = t->co_ref;
+    idle_n++;
+}
+
 static struct task *task_new(lua_State *L, struct task *parent, const char *label)
 {
     struct task *t = mem_new(sizeof *t);
-    t->co = lua_newthread(L);
-    t->co_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    take_coroutine(L, t);
     t->error_ref = t->results_ref = t->locals_ref = LUA_NOREF;
     t->slot = child_slot(parent, label);
     *slot_of(t->co) = t;
@@ -267,7 +300,7 @@ static void task_free(struct task *t)
 {
     *slot_of(t->co) = NULL;
     timer_stop(&t->deadline);
-    luaL_unref(main_state, LUA_REGISTRYINDEX, t->co_ref);
+    give_coroutine(t);
     luaL_unref(main_state, LUA_REGISTRYINDEX, t->error_ref);
     luaL_unref(main_state, LUA_REGISTRYINDEX, t->results_ref);
     luaL_unref(main_state, LUA_REGISTRYINDEX, t->locals_ref);

@@ -65,12 +65,14 @@ end
 function M.attach(run)
   local stages, roles, calls = {}, {}, 0
 
+  local rows = { target = {}, optimizer = {} } -- by stage, in `roles`
+
   --- Count an answer the program received.
   function run.tally(role, stage, answer)
     calls = calls + 1
-    local usage = answer.usage or NOTHING
-    count(row_of(stages, stage), usage)
-    count(row_of(roles, role .. "/" .. stage), usage)
+    rows[role][stage] = rows[role][stage] or row_of(roles, role .. "/" .. stage)
+    count(row_of(stages, stage), answer.usage or NOTHING)
+    count(rows[role][stage], answer.usage or NOTHING)
   end
 
   function run.calls() return calls end
