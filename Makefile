@@ -9,6 +9,7 @@
 #   make test          all tests, short forms (under 5 minutes)
 #   make test-long     the long forms (under 60 minutes)   make test-full  longer still
 #   make asan          the tests under ASan, UBSan and LSan
+#   make valgrind      the tests in C and a short run under valgrind
 #   make lint          format, tidy, cppcheck, luacheck, rooms, generated docs
 #   make docs          the pages that programs write
 #   make fuzz          FUZZ_SECONDS per target             make bench      figures
@@ -183,6 +184,11 @@ asan:
 	$(call NEED,$(DEPS_FUZZ))
 	$(Q)ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory MODE=asan check
 
+valgrind:
+	$(call NEED,$(DEPS_LONG))
+	$(Q)$(MAKE) --no-print-directory programs
+	@sh tests/valgrind.sh $(BUILD)
+
 fuzz:
 	$(call NEED,$(DEPS_FUZZ))
 	$(Q)$(MAKE) --no-print-directory MODE=fuzz fuzz-run
@@ -217,4 +223,4 @@ clean:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .PHONY: all deps need quickstart ckpt test programs check test-long test-full install uninstall \
-        deb generated asan fuzz fuzz-run docs lint bench clean
+        deb generated asan valgrind fuzz fuzz-run docs lint bench clean

@@ -126,6 +126,9 @@ function M.hidden(env, item, opt)
 end
 
 --- The same for a row of results, nil when there is nothing.
+---@param env {hidden: (string[]|function)?}
+---@param item table
+---@param opt table? of the environment
 ---@return string[]?
 function M.row_hidden(env, item, opt)
   if not env.hidden then return nil end

@@ -5,6 +5,7 @@
 #include "host/bind.h"
 #include "host/convert.h"
 #include "host/modules.h"
+#include "host/watch.h"
 #include "text/edit.h"
 #include "text/skill.h"
 #include "text/unicode.h"
@@ -318,6 +319,7 @@ static int l_apply(lua_State *L)
     lua_newtable(L);
     for (lua_Integer i = 1; i <= n; i++) { /* text edits rows edit op target content */
         struct edit edit;
+        watch_check(L);
         lua_geti(L, 2, i);
         const char *error = read_edit(L, 4, &edit);
         edit_apply(&w->text, &edit, (size_t)max, &w->row);

@@ -1,5 +1,6 @@
 --- User code that runs on, recurses too deep or holds too much is named and ended.
 local core = require "rt.task"
+local document = require "rt.document"
 local json = require "rt.json"
 local task = require "skillopt.task"
 local test = require "skillopt.test"
@@ -42,7 +43,7 @@ local function is_ended(t, f, words, limits)
 end
 
 test("a loop without end is named and ended, its item failed, and the others go on", function(t)
-  is_ended(t, forever, "eval/q2: tests/lua/watch_test.lua:32: the code ran for 0.1 s")
+  is_ended(t, forever, "eval/q2: tests/lua/watch_test.lua:33: the code ran for 0.1 s")
 end)
 
 test("a loop in a coroutine of a coroutine is ended", function(t)
@@ -102,6 +103,12 @@ test("loops over lengths that are not true are ended", function(t)
   is_ended(t, function() table.concat(nothing) end, "the code ran")
   is_ended(t, function() table.unpack(endless) end, "too many results")
   is_ended(t, function() table.sort(endless) end, "array too big")
+end)
+
+test("many edits of a long document are ended", function(t)
+  local body, edits = ("some words, a number "):rep(50000), {}
+  for i = 1, 2000 do edits[i] = { op = "delete", target = "words, a numbers " .. i } end
+  is_ended(t, function() document.apply(body, edits) end, "the code ran")
 end)
 
 test("a sort that takes its time is ended", function(t)
