@@ -18,7 +18,7 @@ exec unshare --mount --pid $net --fork --kill-child sh -c '
   mount -t tmpfs tmpfs "$1/dev/shm"
   mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
   home=$(sed -n "s/^$2:.*:\([^:]*\):[^:]*$/\1/p" "$1/etc/passwd")
-  exec chroot "$1" /usr/bin/env -i HOME="$home" USER="$2" LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  exec chroot "$1" /usr/bin/env -i HOME="$home" USER="$2" LANG=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     runuser -u "$2" -- sh -c "cd \"\$HOME\" && $3"
 ' inside "$root" "$user" "$command" "$net" </dev/null
