@@ -11,7 +11,7 @@
 ---           fewer than 10 small letters: "evidence", "itself".
 ---   judge   a piece of what only a judge reads, 12 bytes or more: a skill that knows it is
 ---           written for the judge. A piece of letters and blanks is prose and counts from
----           32 bytes; so do not pieces that the tasks themselves show.
+---           32 bytes. What the tasks themselves show does not count.
 --- An id or answer is common, and no leak, when more than two other items, and more than
 --- 1 % of them, have it in their question or answers: such a word says nothing about one
 --- item (a unit, a format, a category). Without the two a small set would call common what
@@ -44,6 +44,8 @@ local PIECE <const>, PROSE <const>, LEAST_PIECE <const> = 12, 32, 6
 local BLOCK <const>, STRIDE <const> = 8, 5
 --- Places that are kept of a block that many hidden texts share.
 local PLACES <const> = 64
+--- Bits of a place that tell the byte; the others tell the text.
+local PLACE_BITS <const> = 32
 local SHOWN <const> = 80
 
 --------------------------------------------------------------------------- words
@@ -187,8 +189,10 @@ Guard.__index = Guard
 ---@param options {data: table<string, table[]>, env: table, opt: table?, judge: string[]?}
 ---@return skillopt.Guard
 function M.new(options)
+  local judge = options.judge or {}
   return setmetatable({ data = options.data, env = options.env, opt = options.opt,
-    known = {}, waiting = options.judge or {}, blocks = {}, short = {} }, Guard)
+    known = {}, texts = {}, blocks = {}, short = {},
+    waiting = table.move(judge, 1, #judge, 1, {}) }, Guard)
 end
 
 local function items_of(guard)
@@ -340,7 +344,8 @@ end
 
 --------------------------------------------------------------------- judges' texts
 
---- Take hidden texts into the index of blocks.
+--- Take a hidden text into the index of blocks: where each is found, as one number (which
+--- text, and which byte of it) or, where there are several, a list of such.
 local function take(guard, hidden)
   if guard.known[hidden] or #hidden < LEAST_PIECE then return end
   guard.known[hidden] = true
@@ -348,13 +353,17 @@ local function take(guard, hidden)
     guard.short[#guard.short + 1] = hidden
     return
   end
-  local unpack, blocks = string.unpack, guard.blocks
+  local texts, blocks, unpack = guard.texts, guard.blocks, string.unpack
+  texts[#texts + 1] = hidden
   for at = 1, #hidden - BLOCK + 1, STRIDE do
     local block = unpack("<i8", hidden, at)
-    local places = blocks[block] or {}
-    blocks[block] = places
-    if #places < 2 * PLACES then
-      places[#places + 1], places[#places + 2] = hidden, at
+    local place, places = #texts << PLACE_BITS | at, blocks[block]
+    if not places then
+      blocks[block] = place
+    elseif type(places) ~= "table" then
+      blocks[block] = { places, place }
+    elseif #places < PLACES then
+      places[#places + 1] = place
     end
   end
 end
@@ -388,6 +397,7 @@ end
 local function is_own(guard, piece, before)
   local is_long = #piece >= PROSE
   local _, shown = corpus(guard)
+  if before:find(piece, 1, true) or shown:find(piece, 1, true) then return false end
   for at = 1, #piece - PIECE + 1 do
     local window = piece:sub(at, at + PIECE - 1)
     local is_told = before:find(window, 1, true) or shown:find(window, 1, true)
@@ -415,8 +425,10 @@ end
 --- The last byte of a leaking stretch that begins around `at`, or nil.
 local function piece_at(guard, text, at, before)
   local places = guard.blocks[string.unpack("<i8", text, at)]
-  for i = 1, places and #places or 0, 2 do
-    local first, last = stretch(text, at, places[i], places[i + 1])
+  if places and type(places) ~= "table" then places = { places } end
+  for _, place in ipairs(places or {}) do
+    local hidden, from = guard.texts[place >> PLACE_BITS], place & (1 << PLACE_BITS) - 1
+    local first, last = stretch(text, at, hidden, from)
     local piece = text:sub(first, last)
     if last - first + 1 >= PIECE and is_own(guard, piece, before) then
       return last, piece

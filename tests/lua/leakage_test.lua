@@ -152,6 +152,16 @@ test("a judge's file: code is a leak, what tasks show and plain prose are none",
     { "judge the numbers are compared with each other" })
 end)
 
+test("a piece is found whichever of many judges it is of", function(t)
+  local items = {}
+  for i = 1, 200 do
+    items[i] = { id = "t" .. i, question = "q", pattern = ("^\\s*ROUTE%d:\\s*$"):format(i) }
+  end
+  local more = { env = { hidden = { "pattern" } }, data = { train = items } }
+  t.equal(judge("Say ^\\s*ROUTE7:\\s* first", "", more), { "judge ^\\s*ROUTE7:\\s*" })
+  t.equal(judge("Say ROUTE187:\\s*$", "", more), { "judge ROUTE187:\\s*$" })
+end)
+
 test("a short hidden text counts as a whole", function(t)
   local more = { env = { hidden = function(item) return item.secret end },
     data = { train = { { id = "a", question = "q", secret = "sesame" } } } }
