@@ -208,7 +208,8 @@ local function look(state, ends)
     if not child.is_ok or ends(state.seen) then state.last, state.last_child = state.seen, child end
     child = state.children[state.seen + 1]
   end
-  core.cancel_behind(state.last or state.fault)
+  local last = state.last or state.fault
+  if last < math.maxinteger then core.cancel_behind(last) end
 end
 
 --- Wait for the children, looking whenever one has ended.
