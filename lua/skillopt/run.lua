@@ -540,6 +540,16 @@ local function note_start(run)
   if not ok then error(err, 0) end
 end
 
+--- How long this start, and all starts together, have been at work.
+local function make_clock(run)
+  run.started = flow.now()
+  run.seconds = function() return flow.now() - run.started end
+  run.total_seconds = function()
+    local is_shown = run.is_replay or has_ended(run.journal)
+    return sessions.seconds(run.journal, is_shown) + run.seconds()
+  end
+end
+
 --- Give a prepared run its journal and what hangs on it.
 ---@param run table
 ---@param opt {journal: table, parents: table[]?, path: string?, is_replay: boolean?, disorder: integer?, quiet: boolean?, json: boolean?, compare: (fun(name: string, digest: string))?}
@@ -551,12 +561,7 @@ function M.attach(run, opt)
     local ok, err = file.mkdir(run.path)
     if not ok then error(err, 0) end
   end
-  run.started = flow.now()
-  run.seconds = function() return flow.now() - run.started end
-  run.total_seconds = function()
-    local is_shown = opt.is_replay or has_ended(opt.journal)
-    return sessions.seconds(opt.journal, is_shown) + run.seconds()
-  end
+  make_clock(run)
   run.scrub = require("skillopt.secrets").scrubber(run.config:secrets())
   run.effects = effect.new { journal = opt.journal, parents = opt.parents,
     is_replay = opt.is_replay, disorder = opt.disorder, scrub = run.scrub }

@@ -91,6 +91,7 @@ local function flushed(notes, ctx)
   local one, record = skill_aware("both", 1), {}
   local state = { run = { policies = { appendix = one } }, skill = skill.new "# A\n",
     ctx = { record = function(_, _, value) record.value = value end },
+    admission = { fault = function() end }, -- everything may go in
     call = function() return notes end,
     invoke = function(_, _, _, all) return one.compact(all, ctx, one.opt) end,
     replace = function(self, new) self.skill = new end }

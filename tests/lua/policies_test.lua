@@ -132,8 +132,8 @@ test("a merge that was copied beside the experiment and changed makes other call
   local state, calls = trained("aggregate", "tree")
   t.ok(calls.merge >= 1, calls.merge)
   local own, fewer = trained("aggregate", "tree", function(text)
-    return change(text, "return ask(ctx, prompt, batch, { count = #batch, level = level }, level)",
-      "return patch.concat(batch, 'joined', level)")
+    return change(text, "return #batch == 1 and batch[1] or ask(ctx, asked(#batch), batch, depth)",
+      "return patch.concat(batch, 'joined', depth)")
   end)
   t.equal({ fewer.merge, state.history[1].n_edits_merged }, { nil, 1 })
   t.ok(own.history[1].n_edits_merged > 1)
