@@ -6,6 +6,7 @@ local digest = require "rt.digest"
 local forecast = require "skillopt.run.forecast"
 local json = require "rt.json"
 local opening = require "skillopt.config.open"
+local parts = require "skillopt.run.parts"
 local run_of = require "skillopt.run"
 local schema = require "skillopt.schema"
 local text_of = require "rt.text"
@@ -127,7 +128,7 @@ local function plan_of(run, line)
     rollouts = ahead.rollouts, optimizer_calls = ahead.optimizer_calls,
     skill_tokens = text_of.tokens(run.initial_skill),
     folder = out_root and out_root ~= "" and out_root
-      or "outputs/" .. run_of.experiment_name(line.file or "experiment", get "name"),
+      or "outputs/" .. parts.experiment_name(line.file or "experiment", get "name"),
   }
 end
 

@@ -2,7 +2,7 @@
 local file = require "rt.file"
 local names = require "skillopt.names"
 local opening = require "skillopt.config.open"
-local run_of = require "skillopt.run"
+local parts = require "skillopt.run.parts"
 
 local M = {}
 
@@ -79,7 +79,7 @@ local function folder_of(path)
   if not config then return nil, err end
   local out_root = config:get "env.out_root"
   if out_root and out_root ~= "" then return out_root end
-  return M.ROOT .. "/" .. run_of.experiment_name(path, config:get "name")
+  return M.ROOT .. "/" .. parts.experiment_name(path, config:get "name")
 end
 
 local function by_file(path)

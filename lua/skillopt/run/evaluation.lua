@@ -10,7 +10,7 @@ local digest = require "rt.digest"
 local evaluation = require "skillopt.evaluation"
 local file = require "rt.file"
 local json = require "rt.json"
-local run_of = require "skillopt.run"
+local parts = require "skillopt.run.parts"
 local schedule = require "skillopt.schedule"
 local skill_of = require "skillopt.skill"
 local stored_of = require "skillopt.run.stored"
@@ -110,7 +110,7 @@ end
 local function read_skills(run, asked)
   run.skills = {}
   for i, one in ipairs(asked.skills) do
-    local skill = skill_of.new(one.text or run_of.initial_skill(run))
+    local skill = skill_of.new(one.text or parts.initial_skill(run))
     run.skills[i] = { name = one.name, skill = skill, label = label_of(skill) }
   end
 end
@@ -337,7 +337,7 @@ function M.program(asked)
   function program.load(run, stored)
     local given = stored or asked
     local data, keys = given.data, given.keys
-    if not data then data, keys = run_of.load_data(run, set_of(asked.splits)) end
+    if not data then data, keys = parts.load_data(run, set_of(asked.splits)) end
     used_data(run, asked, data, keys)
     read_skills(run, asked)
     program.asked = { splits = json.array(asked.splits), skills = kept_skills(run) }
@@ -350,7 +350,7 @@ function M.program(asked)
   end
   function program.root(run)
     return string.format("outputs/%s-eval", asked.name
-      or run_of.experiment_name(run.file, run.config:get "name"))
+      or parts.experiment_name(run.file, run.config:get "name"))
   end
   function program.out_root()
     if asked.out_root then check_outside(asked.out_root) end

@@ -2,9 +2,9 @@
 local config_show = require "skillopt.config.show"
 local file = require "rt.file"
 local json = require "rt.json"
-local loader = require "skillopt.loader"
 local runs = require "skillopt.runs"
 local secrets = require "skillopt.secrets"
+local version = require "skillopt.version"
 local visible = require "skillopt.visible"
 
 local M = {}
@@ -124,8 +124,7 @@ end
 ---@param line skillopt.CommandLine
 ---@return string
 function M.report(checked, line)
-  local lines = { "# skillopt report", "" }
-  lines[#lines + 1] = string.format("skillopt %s (%s), %s", loader.version, loader.commit, _VERSION)
+  local lines = { "# skillopt report", "", (version.page():gsub("\n$", "")) }
   lines[#lines + 1] = string.format("file %s; LANG=%s TERM=%s", line.file or "(none)",
     os.getenv "LANG" or "", os.getenv "TERM" or "")
   add(lines, "Check", lines_of(checked))
