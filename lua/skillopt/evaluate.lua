@@ -166,9 +166,11 @@ local function job_at(eval, place)
   return { place = place, i = i, r = r, item = eval.items[i] }
 end
 
---- Take in what a job ended with. When it is run again, what it ends with then counts.
+--- Take in what a job ended with. When it is run again, what it ends with then counts. What
+--- a failed one received moves no clock: when the run is continued it is not started.
 local function settle(eval, job)
   local rep = job.rep
+  if rep.state ~= "failed" then eval.time = math.max(eval.time, job.time) end
   rows_of.finish(eval, job)
   evaluation.put(eval.value, job.i, job.r, { state = rep.state, marks = rep.marks, row = job.row,
     kind = rep.kind, reason = job.row.fail_reason, system = job.system, user = job.user })
@@ -202,7 +204,9 @@ local function run_jobs(eval, n, at)
   local function run(k)
     local job = job_at(eval, at(k))
     collector.pace()
+    core.keep_time()
     job.rep = roll(eval, job.item)
+    job.time = core.time()
     progress(job.rep)
     if ended then ended[k] = job else settle(eval, job) end
   end
@@ -377,7 +381,7 @@ end
 
 --- What grows while the items are run.
 local function begin(eval)
-  eval.slot, eval.ids = core.slot(), ids_of(eval.items)
+  eval.slot, eval.ids, eval.time = core.slot(), ids_of(eval.items), core.time()
   eval.n, eval.failures, eval.kept = #eval.ids * eval.repeats, {}, {}
   local kept = eval.kept
   eval.value = evaluation.start {
@@ -396,6 +400,7 @@ local function perform(eval)
   watch.off()
   begin(eval)
   measure(eval)
+  core.set_time(eval.time)
   evaluation.reach(eval.value, #eval.ids)
   rows_of.write(eval)
   return eval.value

@@ -204,7 +204,6 @@ local function look(state, ends)
     state.seen = state.seen + 1
     state.children[state.seen] = nil
     leave(state.estate, state.seen, child.locals)
-    if child.is_ok then state.time = math.max(state.time, child.time) end
     if not child.is_ok or ends(state.seen) then state.last, state.last_child = state.seen, child end
     child = state.children[state.seen + 1]
   end
@@ -226,16 +225,16 @@ end
 --- Take over what the children leave that count; raise what the last of them raised.
 local function settle(state)
   local last = state.last_child
-  local is_ok = not last or last.is_ok
-  core.set_time(is_ok and state.time or last.time)
   take_over(core.locals(), state.estate)
-  if not is_ok then error(last.err, 0) end
+  if not last or last.is_ok then return end
+  core.set_time(last.time)
+  error(last.err, 0)
 end
 
 --- For the library: as `map_flat`, but perhaps only a prefix counts. `ends(i)` is asked in
 --- this task for each i in order, once the children up to i have ended; true ends the map
---- there. What lies behind is cancelled and leaves nothing: no event, reply, spending, time
---- or error.
+--- there. What lies behind is cancelled and leaves nothing: no event, reply, spending or
+--- error. The clocks of the children are for the caller to look at.
 ---@async
 ---@param n integer
 ---@param label_of fun(i: integer): string
@@ -245,7 +244,7 @@ end
 ---@return integer count children that count
 function M.map_prefix(n, label_of, fn, limit, ends)
   local state = { children = {}, seen = 0, fault = math.maxinteger, place = core.locals().place,
-    fn = fn, estate = new_estate(), time = core.time() }
+    fn = fn, estate = new_estate() }
   for i = 1, n do
     core.room(limit)
     look(state, ends)

@@ -202,7 +202,7 @@ local function evaluated(options)
       rollout = options.rollout or rollout,
       feedback = function(item) return "expected " .. item.id end,
     } }
-  run.effects.parent = options.parent
+  run.effects.parents = { options.parent }
   run.effects.disorder = options.disorder ~= nil
   if options.disorder then flow.disorder(options.disorder) end
   bench.at(run, function(ctx)
@@ -281,6 +281,39 @@ test("the virtual clock does not see what came in behind the end", function(t)
     end)
   end
   t.equal(times, { true, true })
+end)
+
+test("the virtual clock after an evaluation is that of the items with marks", function(t)
+  local j <close> = assert(journal.open())
+  local run = bench.run { journal = j, env = { rollout = function(item)
+    core.set_time(core.time() + (item.number == 2 and 2 or 1))
+    if item.number == 2 then error "broken" end
+    return right(item)
+  end } }
+  for _, stop in ipairs { after(99), false } do
+    local label = stop and "prefix" or "all"
+    for _, when in ipairs { "live", "sealed" } do
+      bench.at(run, function(ctx)
+        local before = core.time()
+        ctx:evaluate("s", bench.items(40), { label = label, stop = stop or nil })
+        t.equal(core.time() - before, 1.0, label .. " " .. when)
+      end)
+    end
+  end
+end)
+
+test("an item of the second pass starts at the clock of the first", function(t)
+  local starts, tries = {}, 0
+  local run = bench.run { env = { rollout = function(item)
+    if item.number < 3 then
+      starts[#starts + 1], tries = core.time(), tries + 1
+      if tries <= 2 then error({ kind = "network", message = "down", weather = true }, 0) end
+    end
+    core.set_time(core.time() + 1)
+    return right(item)
+  end } }
+  bench.evaluate(run, bench.items(20))
+  t.equal({ starts[3], starts[4] }, { starts[1], starts[2] })
 end)
 
 ---------------------------------------------------------------------- deadlines
