@@ -77,7 +77,7 @@ function task.set_time(unix_s) end
 function task.keep_time() end
 
 --- Cancel the calling task, and all below it, after so many seconds of real time. A second
---- call moves the deadline.
+--- call moves the deadline. Once the program is stopping it is not over any more.
 ---@param seconds number above 0
 function task.deadline(seconds) end
 

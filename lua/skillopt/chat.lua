@@ -228,7 +228,7 @@ local function ask_once(place, endpoint, opt, max_tokens)
   local stage = opt.stage or place.stage
   local stored = effect.perform(run.effects, id, send, bodies_of, { request = request, ids = ids,
     endpoint = endpoint, stage = stage, timeout_s = opt.timeout_s or place.timeout_s })
-  run.tally(endpoint.role, stage, stored)
+  run.tally(endpoint.role, stage, stored, endpoint.model)
   if stored.error then return nil, stored.error end
   if place.item and endpoint.role == "target" then note_reply(request, stored) end
   return finished(stored)

@@ -124,15 +124,15 @@ function Place:leave(outcome)
   self.entry = nil
 end
 
---- One attempt with a place in the limit. Nothing new is sent once an interrupt came. An
---- answer keeps its place until it is stored, so that a crash costs no more calls than the
---- limit has places.
+--- One attempt with a place in the limit. Nothing new is sent once an interrupt came, or by
+--- a task that was cancelled while its intent was put on file. An answer keeps its place
+--- until it is stored, so that a crash costs no more calls than the limit has places.
 ---@async
 local function send(self, request, options)
   local place <close> = setmetatable({ entry = self.known.limit:enter() }, Place)
   local call = { role = self.role, stage = options.stage, model = self.model }
   local leave <close> = self.spending:leave(call, request, options.plane)
-  if flow.is_stopping() then
+  if flow.is_stopping() or core.stopped() then
     leave:unused()
     place:leave { outcome = "unused" }
     flow.hold()

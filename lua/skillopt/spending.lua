@@ -6,6 +6,7 @@
 --- A cap fails closed: with a cap in money every model needs a price.
 local json = require "rt.json"
 local ledger = require "rt.ledger"
+local sessions = require "skillopt.run.sessions"
 
 local M = {}
 
@@ -52,8 +53,15 @@ local function set_prices(self, entries)
     end
     local ok, err = self.ledger:price(model, price)
     if not ok then error(err, 0) end
-    self.has_prices = true
   end
+end
+
+--- A cost that lacks a model would be no cost: it is known when all have a price.
+local function check_prices(self, models)
+  for _, model in ipairs(models) do
+    if not self.ledger:cost(model, {}) then self.unpriced[#self.unpriced + 1] = model end
+  end
+  self.has_prices = #(self.run.config:get "spend.prices" or {}) > 0 and #self.unpriced == 0
 end
 
 ------------------------------------------------------------------------ earlier lives
@@ -100,19 +108,16 @@ local function is_call(answer)
 end
 
 --- The answers without an intent: of a time without a cap, unless they were taken over from
---- the run this one is a fork of.
-local function count_others(self, run, intents)
-  local journal = run.journal
+--- the run this one is a fork of. Those are older than the fork, whose parent may be gone.
+local function count_others(self, journal, intents)
+  local is_fork = journal:find("open", "", "parent") ~= nil
+  local began = is_fork and sessions.began(journal) or 0
   local n = journal:next("effect", 0)
   while n do
     local row = journal:row(n)
-    local is_taken = false
-    for _, parent in ipairs(run.effects.parents) do
-      is_taken = is_taken or parent:find("effect", row.slot, row.key) ~= nil
-    end
-    if not is_taken and not intents[row.slot .. "\n" .. row.key] then
+    if not intents[row.slot .. "\n" .. row.key] then
       local answer = json.decode(row.data)
-      if is_call(answer) then
+      if is_call(answer) and answer.time >= began then
         self.ledger:add({ role = "earlier", stage = "earlier", model = self.dearest },
           answer.usage or {})
       end
@@ -209,16 +214,11 @@ end
 --- received, those of the journal like new ones.
 local function of_answers(self)
   local run = self.run
-  local total = { tokens = 0, calls = 0, lost = 0, cost = self.has_prices and 0.0 or nil }
-  for name, row in pairs(run.token_table()) do
-    local role = run.config.roles[name:match "^[^/]*"]
-    if role then
-      total.calls = total.calls + row.calls
-      total.tokens = total.tokens + row.total_tokens
-      local cost = self.ledger:cost(role.model or "", { prompt_tokens = row.prompt_tokens,
-        completion_tokens = row.completion_tokens })
-      if total.cost then total.cost = total.cost + (cost or 0) end
-    end
+  local all = run.token_summary()._total
+  local total = { tokens = all.total_tokens, calls = all.calls, lost = 0,
+    cost = self.has_prices and 0.0 or nil }
+  for model, usage in pairs(self.has_prices and run.model_usage() or {}) do
+    total.cost = total.cost + (self.ledger:cost(model, usage) or 0)
   end
   return total
 end
@@ -250,6 +250,14 @@ function Spending:words()
     total.lost == 1 and "reply was" or "replies were")
 end
 
+--- Why prices were given and no cost is shown, or nil.
+---@return string?
+function Spending:remark()
+  if self.has_prices or #(self.run.config:get "spend.prices" or {}) == 0 then return nil end
+  return string.format("spend.prices has no price for %s: what the run costs is not shown",
+    table.concat(self.unpriced, ", "))
+end
+
 --- The ledger of a run: its caps and prices from the configuration, what was spent before
 --- from its journal.
 ---@param run table attached, with config, journal and effects
@@ -262,8 +270,9 @@ function M.new(run, models)
     if math.type(get(name)) then caps[name], is_capped = get(name), true end
   end
   local self = setmetatable({ ledger = ledger.new(caps), caps = caps, is_capped = is_capped,
-    journal = run.journal, run = run, has_prices = false }, Spending)
+    journal = run.journal, run = run, unpriced = {} }, Spending)
   set_prices(self, get "prices" or {})
+  check_prices(self, models)
   if not is_capped or run.is_replay then return self end
   for _, model in ipairs(models) do
     local ok, err = self.ledger:check(model)
@@ -272,7 +281,7 @@ function M.new(run, models)
   self.dearest = dearest_of(self, models)
   local order, found = intents_of(run.journal)
   for _, intent in ipairs(order) do count_intent(self, run.journal, intent) end
-  count_others(self, run, found)
+  count_others(self, run.journal, found)
   return self
 end
 

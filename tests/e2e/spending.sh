@@ -85,6 +85,19 @@ train "$tmp/wrong" spend.cost=5 --price tgt=cheap
 is $? 2 "a price that is none is refused"
 train "$tmp/priced" --price tgt=1/4,opt=3/15
 has "$tmp/priced.out" "spent: $whole calls" "prices alone tell what a run cost"
+train "$tmp/half_priced" --price tgt=1/4
+has "$tmp/half_priced.out" "no price for opt" "a price that is missing is said"
+grep '^spent' "$tmp/half_priced.out"
+is $? 1 "and no cost is shown without it"
+eval_two() { # eval_two FOLDER PRICES
+  OPENAI_COMPATIBLE_BASE_URL=$stub_url/v1 "$bin" eval configs/searchqa/default.yaml --skill none \
+    --split test --out_root "$1" --target_model one,two --price "$2" env.split_mode=ratio \
+    env.data_path="$tmp/items.jsonl" env.max_completion_tokens=100 >"$1.out" 2>"$1.err"
+}
+eval_two "$tmp/two" one=1/1,two=2/2
+tokens=$(sed -n 's/^spent: [0-9]* calls, \([0-9]*\) tokens.*/\1/p' "$tmp/two.out")
+has "$tmp/two.out" "\$$(awk "BEGIN { printf \"%.4f\", $tokens * 1.5 / 1000000 }")" \
+  "each of several models costs its own price"
 
 # ---- killed: what may have been paid counts at its worst
 before=$(asked)

@@ -1,7 +1,9 @@
 --- How a request gets to a model and back: retries by class, Retry-After, what a server
 --- does not take, who goes first, and what ends the run.
+local core = require "rt.task"
 local endpoint_of = require "skillopt.endpoint"
 local flow = require "rt.flow"
+local journal = require "rt.journal"
 local task = require "skillopt.task"
 local test = require "skillopt.test"
 
@@ -59,7 +61,7 @@ local function scripted(script, options)
   local settings = { max_in_flight = 8 }
   for k, v in pairs(options.settings or {}) do settings[k] = v end
   local endpoint = endpoint_of.new { role = options.role or "target", backend = backend,
-    model = "m", settings = settings, shared = options.shared or {},
+    model = "m", settings = settings, shared = options.shared or {}, spending = options.spending,
     log = function(event) log[#log + 1] = event end }
   return endpoint, sent, log
 end
@@ -350,4 +352,26 @@ test("the seed is one of slot and count, for servers that take one", function(t)
   local plane = new_plane()
   for _, count in ipairs { 1, 2, 1 } do endpoint:ask({}, { count = count, plane = plane }) end
   t.ok(math.type(seeds[1]) == "integer" and seeds[1] ~= seeds[2] and seeds[1] == seeds[3])
+end)
+
+------------------------------------------------------------------------ spending
+
+test("a call that is cancelled while it is put on file is not sent and costs nothing", function(t)
+  local unused, j = 0, assert(journal.open())
+  local leave = setmetatable({ unused = function() unused = unused + 1 end },
+    { __close = function() end })
+  local spending = { leave = function()
+    core.deadline(0.001)
+    local n = 0
+    while not core.stopped() do
+      n = n + 1
+      assert(j:store("intent", "slot", tostring(n), "{}"))
+    end
+    return leave
+  end }
+  local endpoint, sent = scripted({ reply() }, { spending = spending })
+  local out = {}
+  core.spawn("late", out, 1, function() return (pcall(ask, endpoint)) end)
+  core.join(0)
+  t.equal({ out[1], #sent, unused }, { false, 0, 1 })
 end)

@@ -182,6 +182,14 @@ test("a fork stands alone: its parent can go", function(t)
   t.equal({ again.path, #again.asked }, { r.path, 0 })
 end)
 
+test("what a fork took from its parent is at no start what it has spent", function(t)
+  local args = { "train.num_epochs=2", "spend.calls=1000" }
+  local r, folder = forked(t, function() end, { args = args })
+  t.equal(run(folder, { args = args }).summary.cost.calls, #r.asked)
+  assert(file.remove("0001", { root = outputs(folder) }))
+  t.equal(run(folder, { args = args }).summary.cost.calls, #r.asked)
+end)
+
 test("a fork of a fork has everything that its parent had", function(t)
   local _, folder = forked(t, function() end, { args = { "train.num_epochs=2" } })
   local r = run(folder, { args = { "train.num_epochs=2", "evaluation.eval_test=false" } })

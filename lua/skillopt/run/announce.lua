@@ -68,6 +68,7 @@ function M.say(run, opened, opt)
   say_notes(run, opened.soft, "changed: ")
   say_notes(run, run.config.notes)
   say_notes(run, plan.notes)
+  say_notes(run, { run.spending:remark() })
   for _, role in ipairs { "target", "optimizer" } do
     local spec = run.config.roles[role]
     if spec then

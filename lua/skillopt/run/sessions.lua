@@ -32,6 +32,15 @@ function M.note(journal, time)
   return journal:put("open", "", "time", json.canonical { time = time })
 end
 
+--- When the run was started first, to the millisecond as answers have their time; nil when
+--- it never was.
+---@param journal table
+---@return number?
+function M.began(journal)
+  local first = starts(journal)[1]
+  return first and math.floor(first.time * 1000) / 1000
+end
+
 --- Seconds at work in the starts on record. The last one is that of this process and does
 --- not count, unless it only reads.
 ---@param journal table

@@ -24,6 +24,12 @@ local function count(row, usage)
   if usage.estimated then row.estimated = row.estimated + 1 end
 end
 
+local function count_model(models, name, usage)
+  local sum = models[name] or { prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0 }
+  for field, n in pairs(sum) do sum[field] = n + (usage[field] or 0) end
+  models[name] = sum
+end
+
 local function copy(stages)
   local out = {}
   for name, row in pairs(stages) do
@@ -66,10 +72,12 @@ function M.attach(run)
   local stages, roles, calls = {}, {}, 0
 
   local rows = { target = {}, optimizer = {} } -- by stage, in `roles`
+  local models = {}
 
   --- Count an answer the program received.
-  function run.tally(role, stage, answer)
+  function run.tally(role, stage, answer, model)
     calls = calls + 1
+    count_model(models, model, answer.usage or NOTHING)
     rows[role][stage] = rows[role][stage] or row_of(roles, role .. "/" .. stage)
     count(row_of(stages, stage), answer.usage or NOTHING)
     count(rows[role][stage], answer.usage or NOTHING)
@@ -84,6 +92,10 @@ function M.attach(run)
 
   --- Totals by stage and `_total`, as in `summary.json`.
   function run.token_summary() return total(stages) end
+
+  --- Tokens by model, as rt.ledger takes a usage.
+  ---@return table<string, rt.model.usage>
+  function run.model_usage() return models end
 
   --- Totals by role and stage.
   function run.token_table() return total(roles) end
