@@ -6,6 +6,7 @@
 #include "host/task.h"
 #include "base/mem.h"
 #include "host/bind.h"
+#include "host/stop.h"
 #include "host/watch.h"
 #include "io/loop.h"
 #include <assert.h>
@@ -673,8 +674,11 @@ static int l_keep_time(lua_State *L)
     return 0;
 }
 
+/* While the program is stopping what waits is held back, which is not its being late. */
 static void deadline_over(struct timer *timer)
 {
+    if (stop_is_asked())
+        return;
     struct task *t = (struct task *)((char *)timer - offsetof(struct task, deadline));
     t->is_late = !t->is_cancelled;
     cancel(t);

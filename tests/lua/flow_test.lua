@@ -114,6 +114,21 @@ test("flow.is_stopping tells of an interrupt; what is in flight is waited for", 
   t.ok(done.err:find("1 call in flight", 1, true), done.err)
 end)
 
+test("a deadline is not over once the program is stopping", function(t)
+  local done = process.lua(READY .. [[
+    local core = require "rt.task"
+    flow.flight(1)
+    core.deadline(0.05)
+    interrupt()
+    until_stopping()
+    flow.sleep(0.1)
+    stdout.write(tostring(core.end_deadline()))
+    flow.flight(-1)
+    flow.sleep(60)
+  ]])
+  t.equal({ done.code, done.out }, { 130, "false" })
+end)
+
 test("a second interrupt ends the program at once", function(t)
   local done = process.lua(READY .. [[
     flow.flight(1)
