@@ -159,7 +159,7 @@ ln -s "$here/data" "$tmp/docs/data"
 PATH=$here/$build:$PATH
 export PATH
 (cd "$tmp/docs" && skillopt run "$here/configs/houserules/experiment.lua" --quiet env.limit=24 &&
-  sed -n '/^```sh$/,/^```$/p' "$here/docs/use-a-skill.md" | grep '^skillopt' >commands && sh -e ./commands) \
+  sed -n 's/^\$ \(skillopt .*\)/\1/p' "$here/docs/use-a-skill.md" >commands && [ -s commands ] && sh -e ./commands) \
   >"$tmp/docs.out" 2>&1
 say $? "the commands of docs/use-a-skill.md work" "$(tail -n 3 "$tmp/docs.out")"
 has "$tmp/docs.out" "over none" "and compare the skills"
