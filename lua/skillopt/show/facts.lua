@@ -193,7 +193,8 @@ local function scores_of(view)
         or number(view.state.best_score),
       best_step = number(s.best_step) or number(last.best_step),
       current = number(last.current_score) or number(view.state.current_score) },
-    test = { initial = number(s.baseline_test_hard), best = number(s.test_hard),
+    test = { no_skill = number(entries(entries(s.arms).no_skill).hard),
+      initial = number(s.baseline_test_hard), best = number(s.test_hard),
       last = number(s.final_test_hard), n = number(s.test_n) },
   }
 end

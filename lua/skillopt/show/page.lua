@@ -46,9 +46,10 @@ local function score_lines(scores)
     share(a.best), a.best_step and string.format(" (step %d)", a.best_step // 1) or "",
     share(a.current)) }
   if b.best or b.initial then
-    lines[2] = string.format("test%s: initial %s, best %s, last %s",
-      b.n and string.format(" (n=%d)", b.n // 1) or "", share(b.initial), share(b.best),
-      share(b.last))
+    lines[2] = string.format("test%s: %sinitial %s, best %s, last %s",
+      b.n and string.format(" (n=%d)", b.n // 1) or "",
+      b.no_skill and string.format("no skill %s, ", share(b.no_skill)) or "", share(b.initial),
+      share(b.best), share(b.last))
   else
     lines[2] = "test: not run"
   end
