@@ -82,9 +82,25 @@ $(LIB): $(OBJ)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
-$(BUILD)/skillopt: $(BUILD)/runtime/main.o $(OBJ)
+# The program's own Lua files compiled, which start sooner; one that is edited later is
+# compiled when it is read (runtime/host/chunks.h).
+CHUNKS := $(filter-out lua/meta/%,$(shell find lua -name '*.lua'))
+
+$(BUILD)/chunk_writer: $(BUILD)/packaging/chunk_writer.o $(LIB)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/chunks.bin: $(BUILD)/chunk_writer $(CHUNKS)
+	@echo "LUA  $@"
+	$(Q)$< $@ $(CHUNKS)
+
+$(BUILD)/chunks.o: packaging/chunks.S $(BUILD)/chunks.bin
+	$(Q)$(CC) -DCHUNKS='"$(BUILD)/chunks.bin"' -c -o $@ $<
+
+$(BUILD)/skillopt: $(BUILD)/runtime/main.o $(OBJ) $(BUILD)/chunks.o
 	@echo "LINK $@"
 	$(Q)$(CC) $(LDFLAGS) -rdynamic -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/test_chunks: $(BUILD)/chunks.o
 
 $(BUILD)/tests/%: $(BUILD)/tests/c/%.o $(BUILD)/tests/c/check.o $(LIB)
 	@mkdir -p $(@D)
@@ -220,6 +236,7 @@ bench: $(BUILD)/skillopt $(STUB) $(BENCH)
 clean:
 	rm -rf build skillopt
 
+.DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .PHONY: all deps need quickstart ckpt test programs check test-long test-full install uninstall \

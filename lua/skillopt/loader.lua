@@ -6,12 +6,12 @@
 --- loaded is remembered by path and digest: a run's sources are part of its identity.
 ---
 --- This file is run once by the program, before anything else, with the folder of the
---- program's files, the function that opens rt modules, version and commit.
-local home, open_rt, version, commit = ...
+--- program's files, the functions that open rt modules and compile a file's text, version
+--- and commit.
+local home, open_rt, compile, version, commit = ...
 
 local raw = open_rt "raw"
 local core = open_rt "task"
-local load = load
 local loaded = {} -- library modules by name
 local user_loaded = {} -- modules of the user's world by path
 local sources = {} -- { {path, text, world} } in order of loading
@@ -85,7 +85,7 @@ local function run_file(path, name, env, world)
   end
   local text, err = read(path)
   if not text then error(err, 0) end
-  local chunk, message = load(text, "@" .. path, "t", env)
+  local chunk, message = compile(text, path, env)
   if not chunk then error(message, 0) end
   sources[#sources + 1] = { path = path, text = text, world = world }
   loading[path] = true

@@ -166,12 +166,12 @@ function M.go(run, opt)
     quiet = opt.quiet, json = opt.json })
   if opt.approve then opt.approve(run, announce.answers_on_file(opened)) end
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
+  announce.say(run, opened, opt)
   local is_changed = opened.mode ~= "continue" or #(opened.soft or {}) > 0
   if is_changed or not inputs.are_stored(run.journal) then inputs.store(run) end
   note_start(run)
   run.item_keys = nil
   inputs.write_card(run)
-  announce.say(run, opened, opt)
   local ahead = program.forecast(run)
   run.calls_expected = ahead.rollouts + ahead.optimizer_calls
   local result = live.during(run.live, M.train, run)

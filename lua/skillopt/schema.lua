@@ -6,6 +6,7 @@
 --- names of the reference, its flags and switches) lead to the same rows. Options
 --- declared by the chosen environment and policies join through `with`.
 local names = require "skillopt.names"
+local raw = require "rt.raw"
 
 local M = {}
 
@@ -27,7 +28,7 @@ end
 
 local function key_of(row)
   local key = { name = row[1], type = row[2], doc = row[3], class = class_of(row) }
-  for field, value in pairs(row) do
+  for field, value in raw.next, row do
     if math.type(field) ~= "integer" then key[field] = value end
   end
   return key
@@ -51,15 +52,24 @@ function M.section(key)
   return key.name:match "^([^.]+)%." or ""
 end
 
-local function core()
-  local schema = { list = {}, by_name = {}, by_word = {} }
-  for _, section in ipairs(ORDER) do
-    for _, part in ipairs(PARTS) do
-      for _, row in ipairs(require("skillopt.schema." .. part)) do
-        local key = key_of(row)
-        if M.section(key) == section then add(schema, key) end
-      end
+--- Keys of all parts by section, in the order of their rows.
+local function keys_by_section()
+  local sections = {}
+  for _, section in ipairs(ORDER) do sections[section] = {} end
+  for _, part in ipairs(PARTS) do
+    for _, row in ipairs(require("skillopt.schema." .. part)) do
+      local key = key_of(row)
+      local keys = sections[M.section(key)]
+      keys[#keys + 1] = key
     end
+  end
+  return sections
+end
+
+local function core()
+  local schema, sections = { list = {}, by_name = {}, by_word = {} }, keys_by_section()
+  for _, section in ipairs(ORDER) do
+    for _, key in ipairs(sections[section]) do add(schema, key) end
   end
   return schema
 end
@@ -105,7 +115,7 @@ end
 
 local function copy(map)
   local out = {}
-  for k, v in pairs(map) do out[k] = v end
+  for k, v in raw.next, map do out[k] = v end
   return out
 end
 

@@ -1,6 +1,7 @@
 /* state.c - see state.h. */
 #include "host/state.h"
 #include "base/buf.h"
+#include "host/chunks.h"
 #include "host/modules.h"
 #include "host/order.h"
 #include "host/pool.h"
@@ -8,6 +9,7 @@
 #include "host/strings.h"
 #include "host/tables.h"
 #include "host/version.h"
+#include "io/file.h"
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdio.h>
@@ -96,19 +98,64 @@ void state_take_error(lua_State *L, struct err *e)
     lua_pop(L, 1);
 }
 
-static bool run_loader(lua_State *L, const char *home, struct err *e)
+/* The path below the home folder, NULL when it is not below it. */
+static const char *below(const char *home, const char *path)
+{
+    size_t n = strlen(home);
+    return strncmp(path, home, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+/* compile(text, path, env) -> the function, or nil and a message. The home folder is an
+ * upvalue. */
+static int l_compile(lua_State *L)
+{
+    size_t n;
+    const char *text = luaL_checklstring(L, 1, &n);
+    const char *path = luaL_checkstring(L, 2);
+    luaL_checktype(L, 3, LUA_TTABLE);
+    const char *name = below(lua_tostring(L, lua_upvalueindex(1)), path);
+    const char *chunk_name = lua_pushfstring(L, "@%s", path);
+    if (chunk_load(L, text, n, name, chunk_name, NULL) != LUA_OK) {
+        luaL_pushfail(L);
+        lua_insert(L, -2);
+        return 2;
+    }
+    lua_pushvalue(L, 3);
+    lua_setupvalue(L, -2, 1); /* _ENV */
+    return 1;
+}
+
+/* Push the loader's function, or a message. */
+static bool push_loader(lua_State *L, const char *home)
 {
     struct buf path = { 0 };
-    buf_add_format(&path, "%s/lua/skillopt/loader.lua", home);
-    lua_pushcfunction(L, with_traceback);
-    bool ok = luaL_loadfilex(L, buf_text(&path), "t") == LUA_OK;
+    struct buf text = { 0 };
+    struct err e;
+    buf_add_format(&path, "@%s/lua/skillopt/loader.lua", home);
+    const char *chunk_name = buf_text(&path);
+    bool ok = file_read(chunk_name + 1, &text, &e);
+    if (ok)
+        ok = chunk_load(L, buf_text(&text), text.len, below(home, chunk_name + 1),
+                        chunk_name, NULL) == LUA_OK;
+    else
+        lua_pushstring(L, e.message);
     buf_free(&path);
+    buf_free(&text);
+    return ok;
+}
+
+static bool run_loader(lua_State *L, const char *home, struct err *e)
+{
+    lua_pushcfunction(L, with_traceback);
+    bool ok = push_loader(L, home);
     if (ok) {
         lua_pushstring(L, home);
         lua_pushcfunction(L, l_open);
+        lua_pushstring(L, home);
+        lua_pushcclosure(L, l_compile, 1);
         lua_pushstring(L, version_number());
         lua_pushstring(L, version_commit());
-        ok = lua_pcall(L, 4, 1, -6) == LUA_OK;
+        ok = lua_pcall(L, 5, 1, -7) == LUA_OK;
     }
     if (ok)
         lua_rawsetp(L, LUA_REGISTRYINDEX, &require_key);

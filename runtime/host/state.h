@@ -2,7 +2,7 @@
  *
  * The state has Lua's libraries with ordered `pairs`, stable `sort` and text
  * without addresses. lua/skillopt/loader.lua is run first; it is handed what it
- * needs (home folder, rt modules, the raw `load`) and returns the function that
+ * needs (home folder, rt modules, what compiles a file) and returns the function that
  * finds modules. Everything else is Lua's business. */
 #pragma once
 #include "base/err.h"

@@ -3,6 +3,7 @@ local json = require "rt.json"
 local loader = require "skillopt.loader"
 local task = require "skillopt.task"
 local test = require "skillopt.test"
+local process = test.support "tests/lua/process.lua"
 local support = test.support "tests/lua/support.lua"
 
 --- A folder with these files, searched first.
@@ -285,4 +286,21 @@ test("a module counts as loading only for the task that loads it", function(t)
   local out = task.map({ 1, 2 }, function() return loader.user_require "slow" end,
     { label = "loading" })
   t.equal(out, { "loaded", "loaded", n = 2 })
+end)
+
+--------------------------------------------------------------------- built or edited
+
+test("an edited file of the installed tree counts at once, and messages name its lines", function(t)
+  local home = require "rt.file".absolute(support.folder())
+  assert(os.execute(("cp -r lua %s/lua"):format(home)))
+  local path = home .. "/lua/skillopt/version.lua"
+  local text, edited = test.read(path):gsub('"libraries:"', '"edited:"')
+  t.equal(edited, 1)
+  local before = { before = ("SKILLOPT_HOME='%s'"):format(home) }
+  support.write(path, text)
+  t.ok(process.run({ "--version" }, before).out:find("\nedited:\n", 1, true))
+  support.write(path, "error 'on purpose'\n" .. text)
+  local said = process.run({ "--version" }, before).err
+  t.ok(said:find("/lua/skillopt/version.lua:1: on purpose", 1, true), said)
+  t.ok(said:find("/lua/skillopt/main%.lua:%d+:"), said)
 end)

@@ -35,6 +35,20 @@ test("lines and arrays give the records that reading them whole gives", function
   end
 end)
 
+test("records taken in any order are the same", function(t)
+  local texts, want = {}, {}
+  for i = 1, 40 do
+    want[i] = { id = i, text = ("x"):rep(i % 7 == 0 and 100000 or 3000) }
+    texts[i] = json.encode(want[i])
+  end
+  local list = records.open(file_with("x.jsonl", table.concat(texts, "\n")))
+  for step = 1, 40 do
+    local i = step * 17 % 41
+    t.equal(list[i], want[i])
+  end
+  t.equal(all(list), want)
+end)
+
 test("records longer than what is read at once are whole", function(t)
   local long = ("x"):rep(3 << 20)
   local want = { { id = "a", text = long }, { id = "b" }, { id = "c", text = long } }

@@ -12,6 +12,9 @@ local M = {}
 --- Bytes read at once while records are looked for.
 local PIECE <const> = 1 << 20
 
+--- Bytes that may lie between a record and the next one.
+local NEAR <const> = 4096
+
 local BOM <const> = "\xEF\xBB\xBF"
 
 --- Start and end of every record, in bytes from 0; the end is that of the byte behind.
@@ -136,6 +139,25 @@ local function refuse(path, start, err)
     hint = number > 1 and "a record that was cut off? those before it are fine" or nil }, 0)
 end
 
+--- What reads records of a file. Those that are taken one behind the other come from pieces
+--- of many; one from elsewhere is read alone.
+---@param path string
+---@return fun(start: integer, size: integer): string?, skillopt.Err?
+local function reader_of(path)
+  local piece, at, behind = "", 0, 0
+  return function(start, size)
+    local is_next = start >= behind and start - behind <= NEAR
+    behind = start + size
+    if start < at or behind > at + #piece then
+      if not is_next or size >= PIECE then return file.read_part(path, start, size) end
+      local read, err = file.read_part(path, start, PIECE)
+      if not read then return nil, err end
+      piece, at = read, start
+    end
+    return piece:sub(start - at + 1, behind - at)
+  end
+end
+
 --- The records as a lazy list. One that is no JSON raises an error of kind `data` when it
 --- is taken, with its line. nil when the file is neither form (or cannot be read: the
 --- caller's own reading says why).
@@ -144,9 +166,9 @@ end
 function M.open(path)
   local extents = path:find "%.jsonl$" and lines_of(path) or entries_of(path)
   if not extents then return nil end
-  local starts, ends = extents.starts, extents.ends
+  local starts, ends, read = extents.starts, extents.ends, reader_of(path)
   return lists.lazy(#starts, function(i)
-    local bytes, err = file.read_part(path, starts[i], ends[i] - starts[i])
+    local bytes, err = read(starts[i], ends[i] - starts[i])
     if not bytes then error(err, 0) end
     local value, why = json.decode(text_of.strip(bytes), { allow_nan = true })
     if value == nil then refuse(path, starts[i], why) end

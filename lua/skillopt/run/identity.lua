@@ -39,8 +39,8 @@ end
 function M.sources(folder)
   local list, seen = {}, {}
   for _, source in ipairs(loader.sources()) do
-    local name = M.source_name(source.path, folder)
-    if source.world == "user" and not seen[name] then
+    local name = source.world == "user" and M.source_name(source.path, folder)
+    if name and not seen[name] then
       seen[name] = true
       list[#list + 1] = { name = name, text = source.text, digest = digest.sha256(source.text) }
     end
