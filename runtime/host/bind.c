@@ -190,6 +190,16 @@ const char *bind_opt_text(lua_State *L, int index, const char *name,
     return text;
 }
 
+void bind_thaw(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    int type = luaL_getmetafield(L, index, "__frozen");
+    if (type == LUA_TTABLE)
+        lua_replace(L, index);
+    else if (type != LUA_TNIL)
+        lua_pop(L, 1); /* a field of the user's own metatable */
+}
+
 void *bind_new(lua_State *L, const char *type, size_t size)
 {
     void *p = lua_newuserdatauv(L, size, 0);

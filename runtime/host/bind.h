@@ -27,6 +27,9 @@ double bind_opt_number(lua_State *L, int index, const char *name, double otherwi
 const char *bind_opt_text(lua_State *L, int index, const char *name,
                           const char *otherwise, size_t *n);
 
+/* Replace a frozen table at `index` by its content; anything else stays. */
+void bind_thaw(lua_State *L, int index);
+
 /* Empty userdata (zeroed, `size` bytes) with the metatable registered under
  * `type` set before anything is acquired. */
 void *bind_new(lua_State *L, const char *type, size_t size);

@@ -215,19 +215,6 @@ bool convert_is_null(lua_State *L, int index)
     return same || (lua_islightuserdata(L, index) && !lua_touserdata(L, index));
 }
 
-/* Replace a frozen table at the absolute index by its content. */
-static void thaw(lua_State *L, int index)
-{
-    if (!lua_getmetatable(L, index))
-        return;
-    lua_pushliteral(L, "__frozen");
-    if (lua_rawget(L, -2) == LUA_TTABLE)
-        lua_replace(L, index);
-    else
-        lua_pop(L, 1);
-    lua_pop(L, 1);
-}
-
 static enum convert_shape mark_of(lua_State *L, int index)
 {
     if (!lua_getmetatable(L, index))
@@ -306,7 +293,7 @@ enum convert_shape convert_shape(lua_State *L, int index)
     luaL_checkstack(L, 8, "value too deep");
     lua_pushvalue(L, index);
     int top = lua_gettop(L);
-    thaw(L, top);
+    bind_thaw(L, top);
     enum convert_shape shape = table_shape(L, top, &names, &why);
     lua_pop(L, 1);
     return shape;
@@ -405,7 +392,7 @@ static int push_order(lua_State *L, int order, const struct name *name)
     }
     if (lua_type(L, -1) != LUA_TTABLE)
         return 0;
-    thaw(L, lua_gettop(L));
+    bind_thaw(L, lua_gettop(L));
     return lua_gettop(L);
 }
 
@@ -459,7 +446,7 @@ static const char *enter(struct encoder *c, const void *table)
 static void write_table(struct encoder *c, int order)
 {
     int table = lua_gettop(c->L);
-    thaw(c->L, table);
+    bind_thaw(c->L, table);
     const char *why = enter(c, lua_topointer(c->L, table));
     if (why) {
         json_refuse(c->w, why);
@@ -527,9 +514,9 @@ void convert_write(lua_State *L, int index, struct json_writer *w, int order)
     if (order) {
         lua_pushvalue(L, order);
         order = lua_gettop(L);
-        thaw(L, order);
+        bind_thaw(L, order);
     }
-    lua_pushvalue(L, index); /* a copy: thaw replaces it */
+    lua_pushvalue(L, index); /* a copy: bind_thaw replaces it */
     write_value(&c, order);
     lua_pop(L, order ? 2 : 1);
     if (c.scratch->room > NAMES_KEPT) {
@@ -554,7 +541,7 @@ static bool is_order(lua_State *L, int order, unsigned depth)
         return false;
     lua_pushvalue(L, order);
     int table = lua_gettop(L);
-    thaw(L, table);
+    bind_thaw(L, table);
     bool ok = true;
     lua_pushnil(L);
     while (ok && lua_next(L, table)) {

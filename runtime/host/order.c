@@ -214,13 +214,6 @@ static bool push_short_walk(lua_State *L)
     return true;
 }
 
-/* The content of a frozen table lies in its metatable's __frozen. */
-static void content_of(lua_State *L, int index)
-{
-    if (luaL_getmetafield(L, index, "__frozen") == LUA_TTABLE)
-        lua_replace(L, index);
-}
-
 static void push_long_walk(lua_State *L)
 {
     lua_Integer n;
@@ -247,7 +240,7 @@ static int l_pairs(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     lua_pushvalue(L, 1); /* what is handed out: a frozen table, not its content */
-    content_of(L, 1);
+    bind_thaw(L, 1);
     if (!push_short_walk(L))
         push_long_walk(L);
     lua_pushvalue(L, 2);
@@ -306,7 +299,7 @@ static int l_next(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 2);
-    content_of(L, 1);
+    bind_thaw(L, 1);
     if (lua_isnil(L, 2)) { /* a new walk: a list of an earlier one may be stale */
         lua_pushnil(L);
         lua_replace(L, lua_upvalueindex(1));
@@ -424,7 +417,7 @@ static int l_raw_set(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 3);
-    content_of(L, 1);
+    bind_thaw(L, 1);
     lua_rawset(L, 1);
     return 0;
 }

@@ -58,13 +58,6 @@ static int compare_lines(const void *a, const void *b)
     return strcasecmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Replace a frozen table on top by its content. */
-static void thaw(lua_State *L)
-{
-    if (luaL_getmetafield(L, -1, "__frozen") != LUA_TNIL)
-        lua_replace(L, -2);
-}
-
 /* The lines stay on the stack; sorted, so that equal requests are equal bytes. */
 static void read_headers(lua_State *L, int index, const char *lines[HEADERS_MAX + 1])
 {
@@ -75,7 +68,7 @@ static void read_headers(lua_State *L, int index, const char *lines[HEADERS_MAX 
     if (lua_type(L, -1) != LUA_TTABLE)
         luaL_argerror(L, index, "option 'headers' must be a table");
     luaL_checkstack(L, HEADERS_MAX + 8, "too many headers");
-    thaw(L);
+    bind_thaw(L, -1);
     int table = lua_gettop(L);
     lua_pushnil(L);
     while (lua_next(L, table)) { /* ... lines, name, value */

@@ -109,6 +109,14 @@ test("a comparator that contradicts itself raises", function(t)
   t:raises(function() table.sort({ 1, 1 }, function(a, b) return a <= b end) end, "contradicts")
 end)
 
+test("a metatable of the user's that looks frozen is no frozen one", function(t)
+  local list = setmetatable({ a = 1, b = 2 }, { __frozen = 5 })
+  t:equal({ next(list, "a") }, { "b", 2 })
+  local keys = {}
+  for key in pairs(list) do keys[#keys + 1] = key end
+  t:equal(keys, { "a", "b" })
+end)
+
 test("text of a table or function has no address", function(t)
   t:equal(tostring {}, "table")
   t:equal(tostring(print), "function")
