@@ -17,6 +17,7 @@ local M = {}
 ---@field parents table[] journals of the runs this one is a fork of, the nearest first
 ---@field is_replay boolean nothing is asked of the world
 ---@field disorder boolean stored answers are delivered in another order
+---@field fault skillopt.Err? why the run is being stopped
 ---@field counts {asked: integer, stored: integer, copied: integer}
 
 --- The effects of a run.
@@ -37,14 +38,30 @@ end
 --- Seconds between two looks at whether all that is on the way has come in.
 local LOOK_S <const> = 0.05
 
---- The journal takes no more, or has its last room: nothing new is asked, what is on the
---- way comes in, then the run stops. No item's state and no branch of the user's code.
-local function stop_when_full(effects)
-  local state, message, hint = effects.journal:state()
-  if state == "ok" then return end
+local function fault_of(journal)
+  local state, message, hint = journal:state()
+  if state == "ok" then return nil end
+  return { kind = "io", fatal = true, retry = false, message = message,
+    hint = (hint ~= "" and hint .. "; " or "") .. "what was answered is on file" }
+end
+
+--- Nothing new is asked, what is on the way comes in, then the run stops with this error.
+--- No item's state and no branch of the user's code.
+---@async
+---@param effects skillopt.Effects
+---@param err skillopt.Err
+function M.stop(effects, err)
+  err.fatal = true
+  effects.fault = effects.fault or err
   while flow.flights() > 0 do flow.sleep(LOOK_S) end
-  error({ kind = "io", fatal = true, retry = false, message = message,
-    hint = (hint ~= "" and hint .. "; " or "") .. "what was answered is on file" }, 0)
+  error(effects.fault, 0)
+end
+
+--- Stop when the journal takes no more or has its last room, or when something else that
+--- the run needs to go on has failed.
+local function stop_at_fault(effects)
+  local err = effects.fault or fault_of(effects.journal)
+  if err then M.stop(effects, err) end
 end
 
 -- A call on the way: counted from sending to storing, so that an interrupt waits for
@@ -52,10 +69,10 @@ end
 local Plane = {}
 Plane.__index = Plane
 
---- Before it is sent; nothing new is, when the journal is full.
+--- Before it is sent; nothing new is, once the run has to stop.
 function Plane:start()
   if not self.is_up then
-    stop_when_full(self.effects)
+    stop_at_fault(self.effects)
     flow.flight(1)
   end
   self.is_up = true

@@ -166,7 +166,8 @@ local function job_at(eval, place)
   return { place = place, i = i, r = r, item = eval.items[i] }
 end
 
---- Take in what a job ended with. When it is run again, what it ends with then counts. What
+--- Take in what a job ended with. When its row or its files cannot be kept, the run stops
+--- once the calls on the way are in. When it is run again, what it ends with then counts. What
 --- a failed one received moves no clock: when the run is continued it is not started.
 local function settle(eval, job)
   local rep = job.rep
@@ -177,7 +178,10 @@ local function settle(eval, job)
   eval.failures[job.place] = rep.state == "failed" and { kind = rep.kind, message = rep.message }
     or nil
   if eval.feedback then eval.kept[job.item.id .. "\n" .. job.r] = job.conversation end
-  rows_of.keep(eval, job)
+  local ok, err = pcall(rows_of.keep, eval, job)
+  if ok then return end
+  if type(err) ~= "table" then error(err, 0) end
+  effect.stop(eval.run.effects, err)
 end
 
 --- Does the evaluation end with this job? Asked once an item. When one has failed, its mark

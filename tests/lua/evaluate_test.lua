@@ -1,6 +1,8 @@
 --- Rolling a skill out: three states, a second pass, coverage, the seal, what is left on
 --- disk.
+local effect = require "skillopt.effect"
 local file = require "rt.file"
+local flow = require "rt.flow"
 local journal = require "rt.journal"
 local json = require "rt.json"
 local stdout = require "rt.stdout"
@@ -667,4 +669,27 @@ test("a conversation is kept for render while the evaluation has feedback", func
   t.ok(value:render():find("reply", 1, true))
   local plain = bench.evaluate(run, bench.items(1))
   t.raises(function() plain:render() end, "there are no trajectories")
+end)
+
+test("when a file cannot be written the calls on the way are stored and none is sent", function(t)
+  local j <close> = assert(journal.open())
+  local run = bench.run { journal = j, path = support.folder() .. "/out", workers = 2, env = {
+    rollout = function(item)
+      if item.number == 1 then
+        pause(3)
+      else
+        effect.perform(item.run.effects, ("d"):rep(64), function(plane)
+          plane:start()
+          flow.sleep(0.05)
+          return { value = { text = "late" } }
+        end)
+      end
+      return { hard = 1 }
+    end } }
+  local items = bench.items(4)
+  for _, item in ipairs(items) do item.run = run end
+  run.write = function() error({ kind = "io", message = "no room" }, 0) end
+  t.equal(t.raises(function() bench.evaluate(run, items) end).message, "no room")
+  t.equal({ j:find("effect", "eval/q2", ("d"):rep(64)) ~= nil, run.effects.counts.asked },
+    { true, 1 })
 end)
