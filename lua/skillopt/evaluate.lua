@@ -265,13 +265,10 @@ local function raise_uncovered(eval, failed)
   }, 0)
 end
 
---- A seal over another number of tries is one of another program.
-local function check_size(slot, seal, n)
-  if seal.n == n then return end
+--- A seal over other tries is one of another program.
+local function refuse_seal(form, ...)
   error({ kind = "io", fatal = true, retry = false,
-    message = string.format(
-      "%s was measured with %d tries and has %d now: this program does not do "
-      .. "what the run did", slot, seal.n, n),
+    message = form:format(...) .. ": this program does not do what the run did",
     hint = "the code or its items were changed; run without out_root to start a fork" }, 0)
 end
 
@@ -280,7 +277,9 @@ local function read_seal(eval)
   local n = j:find("value", eval.slot, "seal")
   if not n then return nil end
   local seal = json.decode(assert(j:read(n)))
-  check_size(eval.slot, seal, eval.n)
+  if seal.n ~= eval.n then
+    refuse_seal("%s was measured with %d tries and has %d now", eval.slot, seal.n, eval.n)
+  end
   return seal
 end
 
@@ -291,7 +290,8 @@ local function take_seal(eval, seal)
   eval.stop, eval.decided = nil, seal.decided
   for _, entry in ipairs(seal.failed) do
     local i = eval.ids:find(entry[1])
-    if i then failed[(i - 1) * eval.repeats + entry[2]] = entry[3] end
+    if not i then refuse_seal("%s was an item of %s and is none now", entry[1], eval.slot) end
+    failed[(i - 1) * eval.repeats + entry[2]] = entry[3]
   end
   for place = 1, eval.decided do
     local kind = failed[place]

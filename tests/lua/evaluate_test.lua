@@ -693,3 +693,15 @@ test("when a file cannot be written the calls on the way are stored and none is 
   t.equal({ j:find("effect", "eval/q2", ("d"):rep(64)) ~= nil, run.effects.counts.asked },
     { true, 1 })
 end)
+
+test("a seal over other items than these stops with the reason", function(t)
+  local j <close> = assert(journal.open())
+  local items = bench.items(20)
+  bench.evaluate(bench.run { journal = j, env = { rollout = failing { q2 = ALWAYS } } }, items)
+  items[2].id = "other"
+  local err = t.raises(function()
+    bench.evaluate(bench.run { journal = j, env = { rollout = failing {} } }, items)
+  end)
+  t.equal({ err.kind, err.fatal }, { "io", true })
+  t.ok(err.message:find("q2 was an item of eval", 1, true), err.message)
+end)
