@@ -4,12 +4,13 @@ local cli = require "skillopt.cli"
 local closing = require "skillopt.run.eval_closing"
 local evaluation_of = require "skillopt.run.evaluation"
 local file = require "rt.file"
+local folder_of = require "skillopt.run.folder"
 local opening = require "skillopt.config.open"
+local raise = require "skillopt.raise"
 local run_of = require "skillopt.run"
 local schema = require "skillopt.schema"
 local source_of = require "skillopt.run.eval_source"
 local stdout = require "rt.stdout"
-local stored_of = require "skillopt.run.stored"
 local text_of = require "rt.text"
 
 local M = { summary = "evaluate skills: `skillopt eval outputs/houserules/latest --split test`" }
@@ -17,19 +18,15 @@ local M = { summary = "evaluate skills: `skillopt eval outputs/houserules/latest
 --- Exit code of a comparison of which too little was measured.
 local TOO_LITTLE <const> = 7
 
-local function fault(kind, message, hint)
-  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
-end
-
 ------------------------------------------------------------------------- skills
 
 local function read_skill(path, name)
   local text, err = file.read(path)
   if not text then
-    fault("usage", err.message, "--skill takes a file, a run's folder, `initial` or `none`")
+    raise("usage", err.message, "--skill takes a file, a run's folder, `initial` or `none`")
   end
   if not text_of.is_valid(text) then
-    fault("data", path .. " is not valid UTF-8", "save the skill as UTF-8")
+    raise("data", path .. " is not valid UTF-8", "save the skill as UTF-8")
   end
   return { name = name, text = text }
 end
@@ -39,7 +36,7 @@ local function skill_of(word, source)
   if word == "none" then return { name = "none", text = "" } end
   if word == "initial" then
     if source and not source.initial then
-      fault("usage", "an evaluation has no initial skill", "give the training run, or a file")
+      raise("usage", "an evaluation has no initial skill", "give the training run, or a file")
     end
     return { name = "initial", text = source and source.initial }
   end
@@ -50,7 +47,7 @@ end
 local function skills_of(line, source)
   local words, out = line.options.skill, {}
   if not words and not source then
-    fault("usage", "which skill?", "--skill FILE, --skill initial or --skill none; a run's folder "
+    raise("usage", "which skill?", "--skill FILE, --skill initial or --skill none; a run's folder "
       .. "in place of the file takes that run's best skill")
   end
   for i, word in ipairs(words or { line.file }) do out[i] = skill_of(word, source) end
@@ -127,10 +124,10 @@ function M.run(args)
     return 0
   end
   if not line.file then
-    fault("usage", "what is evaluated? give a configuration or the folder of a run",
+    raise("usage", "what is evaluated? give a configuration or the folder of a run",
       "for example: skillopt eval outputs/houserules/latest --split test")
   end
-  local made = stored_of.is_run(line.file) and source_of.read(line) or from_file(line)
+  local made = folder_of.has_journal(line.file) and source_of.read(line) or from_file(line)
   local asked, o = asked_of(line, made), line.options
   local run = run_of.prepare { config = made.config, file = made.file, folders = made.folders,
     load = made.load, program = evaluation_of.program(asked) }

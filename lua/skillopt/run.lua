@@ -65,13 +65,9 @@ function M.prepare(options)
   return run
 end
 
-local function has_ended(journal)
-  return journal:find("value", "", "end") ~= nil
-end
-
 --- A start that has something to do is on record; a run that has ended is only shown.
 local function note_start(run)
-  if has_ended(run.journal) then return end
+  if folder_of.has_ended(run.journal) then return end
   local ok, err = sessions.note(run.journal, flow.wall())
   if not ok then error(err, 0) end
 end
@@ -81,7 +77,7 @@ local function make_clock(run)
   run.started = flow.now()
   run.seconds = function() return flow.now() - run.started end
   run.total_seconds = function()
-    local is_shown = run.is_replay or has_ended(run.journal)
+    local is_shown = run.is_replay or folder_of.has_ended(run.journal)
     return sessions.seconds(run.journal, is_shown) + run.seconds()
   end
 end
@@ -140,7 +136,7 @@ function M.train(run)
   start_clock(run)
   run.program.perform(run)
   run.close_events()
-  if not run.is_replay and not has_ended(run.journal) then
+  if not run.is_replay and not folder_of.has_ended(run.journal) then
     local ok, err = run.journal:store("value", "", "end", json.canonical { ended = true })
     if not ok then error(err, 0) end
   end

@@ -13,6 +13,7 @@ local flow = require "rt.flow"
 local json = require "rt.json"
 local options = require "skillopt.options"
 local process = require "rt.process"
+local raise = require "skillopt.raise"
 local text = require "rt.text"
 local tree = require "rt.tree"
 
@@ -52,10 +53,6 @@ local ENVIRONMENT <const> = {
 local Workspace = {}
 Workspace.__index = Workspace
 Workspace.__name = "workspace"
-
-local function fault(kind, message, hint)
-  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
-end
 
 local function check_owner(self, what)
   if core.locals() ~= self.owner then
@@ -128,7 +125,7 @@ local function content(self, entry)
   local own = self.own[entry.digest]
   if own then return own end
   local n = self.effects.journal:find("body", "", entry.digest)
-  if not n then fault("io", string.format("the journal has no content of %s", entry.path)) end
+  if not n then raise("io", string.format("the journal has no content of %s", entry.path)) end
   local bytes, err = self.effects.journal:read(n)
   if not bytes then error(err, 0) end
   return bytes
@@ -179,7 +176,7 @@ local function make_folders(self, path)
     local above = path:sub(1, stop - 1)
     local entry = self.tree[above]
     if entry and entry.kind ~= "folder" then
-      fault("usage", string.format("'%s' is a %s, not a folder", above, entry.kind))
+      raise("usage", string.format("'%s' is a %s, not a folder", above, entry.kind))
     end
     if not entry then set(self, { path = above, kind = "folder", mode = 493 }) end -- rwxr-xr-x
   end
@@ -188,11 +185,11 @@ end
 local function check_room(self, path, size)
   local old = self.tree[path]
   if self.bytes + size - (old and old.size or 0) > TREE_BYTES then
-    fault("limit", string.format("a workspace holds no more than %d bytes", TREE_BYTES))
+    raise("limit", string.format("a workspace holds no more than %d bytes", TREE_BYTES))
   end
   local _, above = path:gsub("/", "")
   if self.count + above + 1 > TREE_FILES then
-    fault("limit", string.format("a workspace holds no more than %d files", TREE_FILES))
+    raise("limit", string.format("a workspace holds no more than %d files", TREE_FILES))
   end
 end
 
@@ -203,10 +200,10 @@ function Workspace:write(path, bytes)
   check_owner(self, "workspace:write")
   if type(bytes) ~= "string" then error("workspace:write: bytes must be text", 2) end
   if type(path) ~= "string" or not tree.is_path(path) then
-    fault("usage", string.format("'%s' is no path inside the workspace", tostring(path)))
+    raise("usage", string.format("'%s' is no path inside the workspace", tostring(path)))
   end
   local old = self.tree[path]
-  if old and old.kind == "folder" then fault("usage", string.format("'%s' is a folder", path)) end
+  if old and old.kind == "folder" then raise("usage", string.format("'%s' is a folder", path)) end
   check_room(self, path, #bytes)
   make_folders(self, path)
   local id = digest.sha256(bytes)
@@ -297,7 +294,7 @@ local function rebuild(self)
   local rest = difference(self.disk, self.tree)
   if #rest.gone + #rest.put > 0 then
     local path = rest.gone[1] or rest.put[1].path
-    fault("io", string.format("the workspace cannot be rebuilt: %s differs", path))
+    raise("io", string.format("the workspace cannot be rebuilt: %s differs", path))
   end
 end
 
@@ -405,10 +402,10 @@ local function check_argv(argv)
   local out = json.array {}
   for i, word in ipairs(argv) do
     if not is_text(word) then
-      fault("usage", string.format("argument %d is no text (UTF-8 without zero bytes)", i))
+      raise("usage", string.format("argument %d is no text (UTF-8 without zero bytes)", i))
     end
     if #word > ARGUMENT_MAX then
-      fault("usage", string.format("argument %d is longer than %d bytes", i, ARGUMENT_MAX),
+      raise("usage", string.format("argument %d is longer than %d bytes", i, ARGUMENT_MAX),
         "hand it over as stdin or in a file")
     end
     out[i] = word

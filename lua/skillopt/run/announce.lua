@@ -1,4 +1,5 @@
 --- The first lines of a run: which folder it is, what was changed, who is asked, how much.
+local folder_of = require "skillopt.run.folder"
 local forecast = require "skillopt.run.forecast"
 local stdout = require "rt.stdout"
 
@@ -54,7 +55,7 @@ function M.say(run, opened, opt)
   local plan = run.program.announce(run, opened)
   local parent = opened.mode == "fork" and opened.parents[1] or nil
   local open = { path = run.path, mode = opened.mode,
-    ended = run.journal:find("value", "", "end") ~= nil,
+    ended = folder_of.has_ended(run.journal),
     parent = parent and parent.path:match "[^/]*$",
     calls = M.count_rows((parent or opened).journal, "effect") }
   for name, value in pairs(plan.open or {}) do open[name] = value end

@@ -9,11 +9,11 @@ local compare = require "skillopt.compare"
 local digest = require "rt.digest"
 local evaluation = require "skillopt.evaluation"
 local file = require "rt.file"
+local folder_of = require "skillopt.run.folder"
 local json = require "rt.json"
 local parts = require "skillopt.run.parts"
 local schedule = require "skillopt.schedule"
 local skill_of = require "skillopt.skill"
-local stored_of = require "skillopt.run.stored"
 local task = require "skillopt.task"
 
 local M = {}
@@ -267,7 +267,7 @@ end
 local function check_outside(path)
   local above = file.absolute(path:match "^(.+)/[^/]+/*$" or ".")
   while above and above ~= "" and above ~= "/" do
-    if stored_of.is_run(above) then
+    if folder_of.has_journal(above) then
       error({ kind = "usage", retry = false, message = string.format(
         "%s lies in the folder of a run, %s", path, above),
         hint = "an evaluation has a folder of its own: choose another --out_root" }, 0)

@@ -5,12 +5,9 @@ local identity = require "skillopt.run.identity"
 local journal = require "rt.journal"
 local json = require "rt.json"
 local lock = require "rt.lock"
+local raise = require "skillopt.raise"
 
 local M = {}
-
-local function fault(kind, message, hint)
-  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
-end
 
 local function numbered(root)
   local newest = 0
@@ -25,7 +22,10 @@ local function path_of(root, n)
   return string.format("%s/%04d", root, n)
 end
 
-local function has_journal(path)
+--- Is there a run with a journal in the folder?
+---@param path string
+---@return boolean
+function M.has_journal(path)
   return file.kind(path .. "/journal.db") == "file"
 end
 
@@ -50,8 +50,10 @@ local function identity_in(j)
   return json.decode(assert(j:read(n)))
 end
 
---- The end of a run is on file.
-local function has_ended(j)
+--- Is the end of the run on file?
+---@param j rt.Journal
+---@return boolean
+function M.has_ended(j)
   return j:find("value", "", "end") ~= nil
 end
 
@@ -76,10 +78,16 @@ end
 
 ------------------------------------------------------------------------ parents
 
---- The name of the folder that a journal's run is a fork of; nil when it is none.
+--- What a journal's run is a fork of, `{folder, retry_failed}`, as long as it has not ended;
+--- nil when it is none.
+local function parent_of(j)
+  local n = not M.has_ended(j) and j:find("open", "", "parent")
+  return n and json.decode(assert(j:read(n))) or nil
+end
+
 local function parent_name(j)
-  local n = j:find("open", "", "parent")
-  return n and json.decode(assert(j:read(n))).folder
+  local parent = parent_of(j)
+  return parent and parent.folder
 end
 
 --- Open the run `name` beside this one for reading, and those that it was itself still
@@ -89,7 +97,7 @@ local function open_parents(run, name)
   run.parents = {}
   while name do
     local path = root .. "/" .. name
-    if not has_journal(path) then
+    if not M.has_journal(path) then
       run.notes[#run.notes + 1] = path
         .. ", which this run was forked from, is gone: what it still had is asked anew"
       return
@@ -98,7 +106,7 @@ local function open_parents(run, name)
     if not held then error(err, 0) end
     local j = open_journal(path, { read_only = true })
     run.parents[#run.parents + 1] = { path = path, lock = held, journal = j }
-    name = not has_ended(j) and parent_name(j) or nil
+    name = parent_name(j)
   end
 end
 
@@ -118,7 +126,7 @@ end
 --- Continue: a fork that has not ended still takes what its parent has. One that was killed
 --- before it said what it is begins as it was to begin.
 local function continued(run)
-  local name = not has_ended(run.journal) and parent_name(run.journal)
+  local name = parent_name(run.journal)
   if not name then return run end
   if run.mode == "new" then run.mode = "fork" end
   open_parents(run, name)
@@ -131,7 +139,7 @@ local function give_back(run)
 end
 
 local function refuse(path, hard)
-  fault("io", string.format("%s is the folder of another run; it differs in:\n  %s", path,
+  raise("io", string.format("%s is the folder of another run; it differs in:\n  %s", path,
     table.concat(hard, "\n  ")), "choose another out_root, or leave it out: then each change "
     .. "starts the next folder by itself")
 end
@@ -154,20 +162,20 @@ local function refuse_foreign(path)
   local what = file.kind(path .. "/run.json") == "file"
     and "is a run folder whose journal.db is gone: it cannot be continued"
     or "holds a run of the reference (%s, and no journal.db): it cannot be continued"
-  fault("io", ("%s %s"):format(path, what:format(table.concat(found, ", "))), advice)
+  raise("io", ("%s %s"):format(path, what:format(table.concat(found, ", "))), advice)
 end
 
 --- An explicit folder: only the same run goes on there; changed code is listed.
 local function explicit(path, opt)
   if opt.retry_failed then
-    fault("usage", "--retry-failed makes a fork, and a folder that was named stays what it is",
+    raise("usage", "--retry-failed makes a fork, and a folder that was named stays what it is",
       "leave out_root and --resume out")
   end
-  if opt.new and has_journal(path) then
-    fault("usage", string.format("%s holds a run already, and --new was asked for", path),
+  if opt.new and M.has_journal(path) then
+    raise("usage", string.format("%s holds a run already, and --new was asked for", path),
       "choose another folder")
   end
-  if not has_journal(path) then
+  if not M.has_journal(path) then
     refuse_foreign(path)
     return make_new(path, "new", opt)
   end
@@ -194,8 +202,8 @@ end
 --- Was the run begun by --retry-failed and not brought to its end? Then that is what the
 --- same command goes on with.
 local function is_open_retry(j)
-  local n = not has_ended(j) and j:find("open", "", "parent")
-  return n and json.decode(assert(j:read(n))).retry_failed or false
+  local parent = parent_of(j)
+  return parent ~= nil and parent.retry_failed
 end
 
 --- The newest run under the root, open, and its number; nil and the number of the newest
@@ -204,12 +212,12 @@ end
 local function newest_run(opt)
   local newest = numbered(opt.root)
   if newest > 0 and is_unborn(path_of(opt.root, newest)) then newest = newest - 1 end
-  if newest == 0 or opt.new or not has_journal(path_of(opt.root, newest)) then
+  if newest == 0 or opt.new or not M.has_journal(path_of(opt.root, newest)) then
     return nil, newest
   end
   local run = try_continue(path_of(opt.root, newest), opt)
   local is_empty = run.mode == "new" and run.journal:last() == 0
-  if not is_empty or newest == 1 or not has_journal(path_of(opt.root, newest - 1)) then
+  if not is_empty or newest == 1 or not M.has_journal(path_of(opt.root, newest - 1)) then
     return run, newest
   end
   give_back(run)
@@ -221,7 +229,7 @@ end
 local function earlier(root, newest, opt)
   for n = newest - 1, 1, -1 do
     local path = path_of(root, n)
-    local held = has_journal(path) and lock.acquire(path .. "/run.lock", { shared = true })
+    local held = M.has_journal(path) and lock.acquire(path .. "/run.lock", { shared = true })
     local j = held and journal.open(path .. "/journal.db", { read_only = true })
     local known = j and identity_in(j)
     local hard, soft = { "unknown" }, {}
@@ -241,9 +249,9 @@ end
 ---@return table
 function M.open(opt)
   local fixed = opt.resume or opt.out_root
-  if opt.resume and not has_journal(opt.resume) then
+  if opt.resume and not M.has_journal(opt.resume) then
     refuse_foreign(opt.resume)
-    fault("io", string.format("%s holds no run (there is no journal.db)", opt.resume))
+    raise("io", string.format("%s holds no run (there is no journal.db)", opt.resume))
   end
   if fixed then return explicit(fixed, opt) end
   local run, newest = newest_run(opt)

@@ -10,6 +10,7 @@ local loader = require "skillopt.loader"
 local place = require "skillopt.config.place"
 local policy_of = require "skillopt.policy"
 local prompt = require "skillopt.prompt"
+local raise = require "skillopt.raise"
 local text_of = require "rt.text"
 
 local M = {}
@@ -19,16 +20,12 @@ M.SLOTS = { "loop", "reflect", "aggregate", "select", "update", "rate", "metric"
   "slow_update", "meta_skill", "appendix" }
 local OPTIONAL <const> = { slow_update = true, meta_skill = true, appendix = true }
 
-local function fault(kind, message, hint)
-  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
-end
-
 --- The environment that env.name chooses.
 ---@param run table
 function M.open_env(run)
   local name = run.config:get "env.name"
   if not name or name == "" then
-    fault("config", "env.name is not set", "which benchmark? installed are: "
+    raise("config", "env.name is not set", "which benchmark? installed are: "
       .. table.concat(env_of.installed(), ", "))
   end
   run.env, run.env_folder = env_of.load(name, run.folders)
@@ -54,7 +51,7 @@ function M.open_policies(run)
   for _, slot in ipairs(run.program.slots) do
     local chosen, options = run.config:policy(slot)
     if chosen == nil and not OPTIONAL[slot] then
-      fault("config", string.format("policy.%s is off, and a run needs it", slot))
+      raise("config", string.format("policy.%s is off, and a run needs it", slot))
     end
     run.policies[slot] = chosen ~= nil and open_policy(run, slot, chosen, options) or nil
   end
@@ -124,7 +121,7 @@ function M.initial_skill(run)
   if not given then path = run.env_folder .. "/skill.md" end
   local text, err = file.read(path)
   if text and not text_of.is_valid(text) then
-    fault("data", path .. " is not valid UTF-8", "save the skill as UTF-8")
+    raise("data", path .. " is not valid UTF-8", "save the skill as UTF-8")
   end
   if text then return text end
   if given then

@@ -2,6 +2,7 @@
 --- on with or ended. The files are untrusted; what is missing or damaged is listed, and the
 --- rest is read.
 local file = require "rt.file"
+local folder_of = require "skillopt.run.folder"
 local json = require "rt.json"
 local lock = require "rt.lock"
 local schedule = require "skillopt.schedule"
@@ -203,7 +204,7 @@ end
 ---@return skillopt.Err? err nothing of the run can be read
 function M.open(path)
   local view = setmetatable({ path = path, missing = {}, damaged = {} }, View)
-  view.is_reference = file.kind(path .. "/journal.db") ~= "file"
+  view.is_reference = not folder_of.has_journal(path)
   view.evaluation = view:json "eval_summary.json"
   view.card = not view.is_reference and view:json("run.json", true) or nil
   view.is_evaluation = is_evaluation(view)

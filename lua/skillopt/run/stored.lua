@@ -4,6 +4,7 @@ local columns = require "rt.columns"
 local config_of = require "skillopt.config"
 local digest = require "rt.digest"
 local file = require "rt.file"
+local folder_of = require "skillopt.run.folder"
 local identity = require "skillopt.run.identity"
 local journal = require "rt.journal"
 local json = require "rt.json"
@@ -36,19 +37,12 @@ local function need(j, kind, slot, key, what)
     hint = "the run was stopped before it began" }, 0)
 end
 
---- Is this the folder of a run?
----@param path string
----@return boolean
-function M.is_run(path)
-  return file.kind(path .. "/journal.db") == "file"
-end
-
 --- Open the run in a folder to read it; raises when there is none or somebody works there.
 ---@param path string
 ---@param opt {accept_loss: boolean?}?
 ---@return skillopt.Stored
 function M.open(path, opt)
-  if not M.is_run(path) then
+  if not folder_of.has_journal(path) then
     error({ kind = "io", message = path .. " holds no run (there is no journal.db)",
       retry = false }, 0)
   end
@@ -156,7 +150,7 @@ end
 --- Has it gone to its end?
 ---@return boolean
 function Stored:has_ended()
-  return self.journal:find("value", "", "end") ~= nil
+  return folder_of.has_ended(self.journal)
 end
 
 return M

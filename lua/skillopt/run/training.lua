@@ -2,14 +2,11 @@
 local announce = require "skillopt.run.announce"
 local forecast = require "skillopt.run.forecast"
 local parts = require "skillopt.run.parts"
+local raise = require "skillopt.raise"
 local task = require "skillopt.task"
 local watch = require "rt.watch"
 
 local M = {}
-
-local function fault(kind, message, hint)
-  error({ kind = kind, message = message, hint = hint, retry = false }, 0)
-end
 
 --- Is a candidate that cannot win any more measured to its end?
 local function check_early_stop(run)
@@ -17,21 +14,21 @@ local function check_early_stop(run)
   local gate, metric = run.policies.gate, run.policies.metric
   if not run.early_stop or (gate.hopeless and metric.max and not metric.adjust) then return end
   local words = "evaluation.early_stop does not go with the gate %s and the metric %s"
-  fault("config", words:format(gate.name, metric.name),
+  raise("config", words:format(gate.name, metric.name),
     "the gate must have `hopeless`, the metric a `max` and no `adjust`")
 end
 
 local function check_train_size(run)
   local size = run.config:get "train.train_size" or 0
   if size > 0 and size ~= #run.data.train then
-    fault("config", string.format("train.train_size is %d but the train split has %d items", size,
+    raise("config", string.format("train.train_size is %d but the train split has %d items", size,
       #run.data.train), "0 takes what the split has")
   end
 end
 
 local function load_training(run, stored)
   if run.config.roles.target.model:find(",", 1, true) then
-    fault("config", "model.target names several models: " .. run.config.roles.target.model,
+    raise("config", "model.target names several models: " .. run.config.roles.target.model,
       "training asks one; `skillopt eval` takes several")
   end
   run.rate_mode = run.policies.rate.control or "fixed"
