@@ -32,7 +32,7 @@
     X(version_info)
 
 struct curl_late {
-#define CURL_MEMBER(name) __typeof__(&curl_##name) name;
+#define CURL_MEMBER(name) __typeof__ (&curl_##name)(name);
     CURL_FUNCTIONS(CURL_MEMBER)
 #undef CURL_MEMBER
 };
