@@ -13,6 +13,7 @@ local leak = require "skillopt.leak"
 local lists = require "skillopt.lists"
 local records = require "skillopt.data.records"
 local rng = require "rt.rng"
+local scratch = require "skillopt.scratch"
 local spool = require "rt.spool"
 local text_of = require "rt.text"
 
@@ -371,13 +372,10 @@ local function check_sizes(splits, opt, problems)
   end
 end
 
---- Where the bytes of items wait: beside other large files that may go at any time.
-local SCRATCH <const> = "/var/tmp"
-
 --- A split's items as they are kept: the ids, the digests of their bytes, the bytes.
 local function new_kept(raws)
   return { raws = raws, ids = columns.texts(), keys = columns.texts(), places = columns.numbers(),
-    bytes = spool.new(os.getenv "TMPDIR" or SCRATCH) }
+    bytes = spool.new(scratch()) }
 end
 
 local function keep(kept, item)

@@ -16,6 +16,7 @@ local loader = require "skillopt.loader"
 local parts = require "skillopt.run.parts"
 local report = require "skillopt.run.report"
 local sandbox = require "skillopt.sandbox"
+local scratch = require "skillopt.scratch"
 local sessions = require "skillopt.run.sessions"
 local spending = require "skillopt.spending"
 local tokens = require "skillopt.run.tokens"
@@ -88,7 +89,7 @@ end
 function M.attach(run, opt)
   run.journal, run.path, run.is_replay = opt.journal, opt.path, opt.is_replay
   run.compare = opt.compare
-  run.scratch = opt.compare and (os.getenv "TMPDIR" or "/tmp") or opt.path
+  run.scratch = opt.compare and scratch() or opt.path
   if run.path and not run.compare then
     local ok, err = file.mkdir(run.path)
     if not ok then error(err, 0) end

@@ -2,6 +2,7 @@ local dataset = require "skillopt.dataset"
 local file = require "rt.file"
 local json = require "rt.json"
 local schedule = require "skillopt.schedule"
+local scratch = require "skillopt.scratch"
 local test = require "skillopt.test"
 local vectors = test.support "tests/lua/vectors.lua"
 
@@ -268,4 +269,8 @@ test("data that is not set is an error, not the working directory", function(t)
   t:ok(err.message:find "data_path is not set", err.message)
   _, err = dataset.load { split_mode = "split_dir", split_dir = "tests/no-such", seed = 1 }
   t:ok(err.message:find "tests/no%-such has neither", err.message)
+end)
+
+test("texts wait in the folder that is given, and an empty name is none", function(t)
+  t.equal({ scratch "/some/where", scratch "" }, { "/some/where", "/var/tmp" })
 end)
