@@ -172,7 +172,9 @@ end
 local function settle(eval, job)
   local rep = job.rep
   if rep.state ~= "failed" then eval.time = math.max(eval.time, job.time) end
+  watch.on() -- the environment is asked for its words on the item
   rows_of.finish(eval, job)
+  watch.off()
   evaluation.put(eval.value, job.i, job.r, { state = rep.state, marks = rep.marks, row = job.row,
     kind = rep.kind, reason = job.row.fail_reason, system = job.system, user = job.user })
   eval.failures[job.place] = rep.state == "failed" and { kind = rep.kind, message = rep.message }

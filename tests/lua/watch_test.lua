@@ -60,6 +60,18 @@ test("a loop in a child of the item is ended with its slot", function(t)
   is_ended(t, function() task.map({ 1 }, forever, { label = "deep" }) end, "eval/q2/deep/1: ")
 end)
 
+test("a loop in what is asked about an item that ended is ended with its slot", function(t)
+  for _, name in ipairs { "feedback", "task_type" } do
+    local env = { rollout = function() return { hard = 1 } end, [name] = forever }
+    local run = bench.run { env = env }
+    local err = t.raises(function()
+      with({}, function() bench.evaluate(run, bench.items(3), { feedback = true }) end)
+    end)
+    t.equal(err.kind, "limit", name)
+    t.ok(err.message:find("eval/q1: ", 1, true), err.message)
+  end
+end)
+
 test("a loop behind a wait is ended", function(t)
   is_ended(t, function()
     task.map({ 1 }, function() end)
