@@ -97,8 +97,8 @@ test("a shuffled file is cut as a list in memory is", function(t)
   for _, split in ipairs(dataset.SPLITS) do t.equal(all(got[split]), want[split]) end
 end)
 
-test("the collector waits less, in proportion, when much lives", function(t)
-  t.equal({ collector.pause(1000), collector.pause(16384), collector.pause(24000) },
-    { 200, 200, 168 })
-  t.equal(collector.pause(10000000), 150)
+test("the collector looks at all sooner, in proportion, when much lives", function(t)
+  t.equal({ collector.growth(1000), collector.growth(16384), collector.growth(24000) },
+    { 100, 100, 68 })
+  t.equal(collector.growth(10000000), 50)
 end)
