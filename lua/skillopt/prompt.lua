@@ -12,6 +12,7 @@ local template = require "rt.template"
 local M = {}
 
 local parsed = {} -- by path
+local found = setmetatable({}, { __mode = "k" }) -- by list of folders, then by name
 
 local function fault(message, hint)
   error({ kind = "config", message = message, hint = hint }, 0)
@@ -40,8 +41,8 @@ local function check_override(original, override)
   end
 end
 
---- The prompt to use and the one that defines its inputs.
-local function find(name, folders)
+--- The prompt to use and the one that defines its inputs, looked for.
+local function look_for(name, folders)
   local chosen, original
   for _, folder in ipairs(folders) do
     local path = string.format("%s/prompts/%s.md", folder, name)
@@ -55,7 +56,18 @@ local function find(name, folders)
       table.concat(folders, ", ")))
   end
   if chosen ~= original then check_override(original, chosen) end
-  return chosen, original
+  return { chosen = chosen, original = original }
+end
+
+--- The same; it is looked for once in a list of folders.
+local function find(name, folders)
+  local known = found[folders]
+  if not known then
+    known = {}
+    found[folders] = known
+  end
+  known[name] = known[name] or look_for(name, folders)
+  return known[name].chosen, known[name].original
 end
 
 local function text_of(name, input, value)

@@ -54,6 +54,15 @@ test("inputs are put in as they are and never expanded", function(t)
     { system = "Use " .. hostile .. ".", user = "{{skill}}" })
 end)
 
+test("a prompt that was found stays the one while its folders are used", function(t)
+  local own, folder = folder_with {}, folder_with { plain = text("  q: q\n", "first {{q}}\n") }
+  local folders = { own, folder }
+  t.equal(prompt.render("plain", { q = "Q" }, folders).user, "first Q")
+  support.write(own .. "/prompts/plain.md", text("  q: q\n", "second {{q}}\n"))
+  t.equal(prompt.render("plain", { q = "Q" }, folders).user, "first Q")
+  t.equal(prompt.render("plain", { q = "Q" }, { own, folder }).user, "second Q")
+end)
+
 test("a missing input is an error that names it", function(t)
   local folder = folder_with { rollout = ROLLOUT }
   local err = t.raises(function() prompt.render("rollout", { skill = "S" }, { folder }) end)
