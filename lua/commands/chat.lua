@@ -4,6 +4,7 @@ local cli = require "skillopt.cli"
 local json = require "rt.json"
 local message = require "skillopt.message"
 local stdout = require "rt.stdout"
+local text_of = require "rt.text"
 local visible = require "skillopt.visible"
 
 local M = { summary = "send one message: `skillopt chat --backend sim 'Are you there?'`" }
@@ -38,6 +39,12 @@ function M.run(args)
   if not text or text == "" then
     return nil, { kind = "usage", message = "what is the message?",
       hint = "for example: skillopt chat --backend sim 'Are you there?'" }
+  end
+  for _, one in ipairs { text, line.options.system } do
+    if not text_of.is_valid(one) then
+      return nil, { kind = "usage", message = "the message is not valid UTF-8",
+        hint = "give it in UTF-8", retry = false }
+    end
   end
   local place, config = message.open(line, line.options.role or "target")
   for _, note in ipairs(config.notes) do stdout.error("note: " .. note .. "\n") end

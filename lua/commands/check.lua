@@ -19,6 +19,10 @@ function M.run(args)
     return 0
   end
   local o = line.options
+  if o.report and o.json then
+    return nil, { kind = "usage", message = "--report is a text, not JSON: leave out one of them",
+      retry = false }
+  end
   if not line.file and not o.report then
     return nil, { kind = "usage", message = "which file?", hint = "skillopt check experiment.lua",
       retry = false }

@@ -8,6 +8,7 @@ local folder_of = require "skillopt.run.folder"
 local opening = require "skillopt.config.open"
 local raise = require "skillopt.raise"
 local run_of = require "skillopt.run"
+local runs = require "skillopt.runs"
 local schema = require "skillopt.schema"
 local source_of = require "skillopt.run.eval_source"
 local stdout = require "rt.stdout"
@@ -40,8 +41,9 @@ local function skill_of(word, source)
     end
     return { name = "initial", text = source and source.initial }
   end
-  local is_folder = file.kind(word) == "folder"
-  return read_skill(is_folder and word .. "/best_skill.md" or word, word)
+  if file.kind(word) ~= "folder" then return read_skill(word, word) end
+  local is_run = folder_of.has_journal(word) or file.kind(word .. "/best_skill.md") == "file"
+  return read_skill((is_run and word or runs.find(word) or word) .. "/best_skill.md", word)
 end
 
 local function skills_of(line, source)
@@ -112,6 +114,13 @@ local function show(run, result, asked, options)
   return TOO_LITTLE
 end
 
+--- The folder of the run when the word names one as it does for `show`, else the word.
+local function run_named(word)
+  if folder_of.has_journal(word) or file.kind(word) == "file" then return word:match "^(.-)/*$" end
+  local found = runs.find(word)
+  return found and folder_of.has_journal(found) and found or word
+end
+
 ---@async
 ---@param args string[]
 ---@return integer? code
@@ -127,6 +136,7 @@ function M.run(args)
     raise("usage", "what is evaluated? give a configuration or the folder of a run",
       "for example: skillopt eval outputs/houserules/latest --split test")
   end
+  line.file = run_named(line.file)
   local made = folder_of.has_journal(line.file) and source_of.read(line) or from_file(line)
   local asked, o = asked_of(line, made), line.options
   local run = run_of.prepare { config = made.config, file = made.file, folders = made.folders,

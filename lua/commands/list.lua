@@ -1,5 +1,6 @@
 --- `skillopt list envs|policies|backends|commands|runs`: what there is.
 local cli = require "skillopt.cli"
+local file = require "rt.file"
 local json = require "rt.json"
 local listing = require "skillopt.listing"
 local names = require "skillopt.names"
@@ -37,7 +38,14 @@ function M.run(args)
   end
   local word = line.arguments[1]
   if not is_list(word) then return unknown(word) end
-  local list = listing[word](line.options.root)
+  local root = line.options.root
+  if root and word ~= "runs" then
+    return nil, { kind = "usage", message = "--root is for `skillopt list runs`", retry = false }
+  elseif root and file.kind(root) ~= "folder" then
+    return nil, { kind = "usage", message = "there is no folder " .. root, retry = false,
+      hint = "--root names the folder of the runs, outputs by default" }
+  end
+  local list = listing[word](root)
   if line.options.json then
     stdout.write(json.encode(json.array(list.rows), { indent = true, keys = list.fields }) .. "\n")
   elseif #list.rows == 0 then

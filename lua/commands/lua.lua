@@ -19,10 +19,13 @@ function M.run(args)
     require("rt.stdout").write(HELP)
     return args[1] and 0 or 2
   end
+  if args[1] == "" or file.kind(args[1]) ~= "file" then
+    return nil, { kind = "usage", message = "there is no file " .. args[1], retry = false }
+  end
   local text, err = file.read(args[1])
   if not text then return nil, err end
   local chunk, message = load(text, "@" .. args[1], "t", _G)
-  if not chunk then return nil, { kind = "usage", message = message } end
+  if not chunk then return nil, { kind = "usage", message = message, retry = false } end
   local code = chunk(table.unpack(args, 2))
   return math.tointeger(code) or 0
 end

@@ -1,6 +1,8 @@
 --- `skillopt replay RUN`: compute a run again from its journal, offline.
 local cli = require "skillopt.cli"
+local json = require "rt.json"
 local replay = require "skillopt.run.replay"
+local runs = require "skillopt.runs"
 local stdout = require "rt.stdout"
 
 local M = { summary = "compute a run again from its journal, offline" }
@@ -16,15 +18,21 @@ function M.run(args)
     stdout.write(line.help)
     return 0
   end
-  local path = line.arguments[1]
-  if not path then
+  local word = line.arguments[1]
+  if not word then
     return nil, { kind = "usage", message = "which run? give its folder",
       hint = "for example outputs/houserules/latest" }
   end
+  local path, path_err = runs.find(word)
+  if not path then return nil, path_err end
   local o = line.options
   local outcome = replay.run(path, { verify = o.verify, shuffle = o.shuffle,
     accept_loss = o.accept_loss })
-  if not o.quiet then stdout.write(outcome.text .. "\n") end
+  if o.json then
+    stdout.write(json.encode(outcome, { keys = replay.FIELDS }) .. "\n")
+  elseif not o.quiet then
+    stdout.write(outcome.text .. "\n")
+  end
   return outcome.ok and 0 or 6
 end
 

@@ -84,6 +84,9 @@ function M.run(args)
   if not view then return nil, view_err end
   local o = line.options
   if o.diff and not o.skill then return usage "--diff needs --skill: from which to which?" end
+  if o.skill and step then
+    return usage("a step or --skill, not both", "skillopt show RUN --skill " .. step)
+  end
   if o.skill then return show_skill(view, o) end
   if step then return show_step(view, step, o) end
   return show_run(view, o)

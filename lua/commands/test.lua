@@ -74,6 +74,12 @@ function M.run(args)
     stdout.write(line.help)
     return 0
   end
+  for _, path in ipairs(line.arguments) do
+    if file.kind(path) == "none" then
+      return nil, { kind = "usage", message = "there is no " .. path, retry = false,
+        hint = "name a test file, a smoke.yaml, or a folder that has some" }
+    end
+  end
   local files, only, tally = {}, line.options.only, new_tally()
   for _, path in ipairs(line.arguments) do add_files(path, files) end
   if #files == 0 then

@@ -3,12 +3,12 @@
 local config_of = require "skillopt.config"
 local dataset = require "skillopt.dataset"
 local digest = require "rt.digest"
+local endpoints = require "skillopt.run.endpoints"
 local forecast = require "skillopt.run.forecast"
 local json = require "rt.json"
 local opening = require "skillopt.config.open"
 local parts = require "skillopt.run.parts"
 local run_of = require "skillopt.run"
-local schema = require "skillopt.schema"
 local text_of = require "rt.text"
 
 local M = {}
@@ -66,35 +66,14 @@ end
 
 ---------------------------------------------------------------------------- logins
 
---- Variable of the back-end's key, for one role or, without it, for both.
-local function variable_of(spec, role)
-  for _, key in ipairs(schema.core.list) do
-    local is_it = key.type == "secret" and key.backend == spec.backend and key.role == role
-    if is_it then return key.env[1] end
-  end
-end
-
---- Is the address the back-end's own, out on the network?
-local function is_own_server(spec)
-  for _, key in ipairs(schema.core.list) do
-    local is_it = key.backend == spec.backend and key.part == "base_url" and not key.role
-    if is_it then return key.default == spec.settings.base_url and key.default:find "^https:" end
-  end
-end
-
 --- A login that is missing: at a server that surely wants one it stops the run.
 local function check_login(checked, config, role)
   local spec = config.roles[role]
-  local url, variable = spec.settings.base_url, variable_of(spec)
+  local url, variable = spec.settings.base_url, endpoints.key_variable(spec)
   if spec.key or not variable or not url then return end
-  if is_own_server(spec) then
-    problem(checked, { kind = "auth", retry = false,
-      message = string.format("the %s has no login for %s", role, url),
-      hint = string.format("set %s, or %s for this role, in the environment or in .env", variable,
-        tostring(variable_of(spec, role))) })
-  else
-    note(checked, "the %s is asked at %s without a key (%s)", role, url, variable)
-  end
+  local missing = endpoints.missing_login(config, role)
+  if missing then return problem(checked, missing) end
+  note(checked, "the %s is asked at %s without a key (%s)", role, url, variable)
 end
 
 ------------------------------------------------------------------------------ plan

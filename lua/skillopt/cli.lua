@@ -57,7 +57,7 @@ M.commands = {
     flags = {
       { name = "role", value = "ROLE", choices = { "target", "optimizer" },
         doc = "whose back-end and model: target (default) or optimizer" },
-      { name = "system", value = "TEXT", doc = "the system message" },
+      { name = "system", value = "TEXT", doc = "the system message", may_be_empty = true },
       JSON,
     },
   },
@@ -129,7 +129,7 @@ M.commands = {
   },
   replay = {
     name = "replay", summary = "compute a run again from its journal, offline",
-    arguments = "RUN", max_arguments = 1,
+    arguments = "RUN", max_arguments = 1, text = RUNS:match "^[^\n]*",
     flags = {
       { name = "verify", doc = "say equal, or name the first difference" },
       { name = "shuffle", value = "SEED", integer = true,
@@ -258,6 +258,9 @@ local function take_own(command, out, flag, args, i, written, given)
   end
   local value, after = value_for(args, i, written, given)
   if not value then return nil, after end
+  if value == "" and not flag.may_be_empty then
+    return nil, usage("%s needs a value, and this one is empty", written)
+  end
   if flag.name == "config" and command.configuration then
     out.file = value
     return after
@@ -300,6 +303,10 @@ local function take_argument(command, out, argument)
   if #out.arguments >= (command.max_arguments or 0) then
     return nil, usage("%s: unexpected argument %q", command.name, argument)
   end
+  if argument == "" then
+    return nil, usage("%s: argument %d is empty (a variable that is not set?)", command.name,
+      #out.arguments + 1)
+  end
   out.arguments[#out.arguments + 1] = argument
   return true
 end
@@ -325,13 +332,15 @@ function M.parse(command, args)
   if type(command) == "string" then command = M.commands[command] end
   if not command then error("cli.parse: no such command is declared", 2) end
   local out = { arguments = {}, assignments = {}, options = {} }
-  local i = 1
+  local i, ends = 1, false
   while args[i] do
     local err
-    if args[i] == "-h" or args[i] == "--help" then
+    if args[i] == "--" and not ends then
+      i, ends = i + 1, true
+    elseif not ends and (args[i] == "-h" or args[i] == "--help") then
       out.help = M.help(command)
       return out
-    elseif args[i]:find "^%-%-?%a" then
+    elseif not ends and args[i]:find "^%-%-?%a" then
       i, err = take_flag(command, out, args, i)
     else
       local ok

@@ -196,12 +196,21 @@ local function stored_form(reply)
   }
 end
 
+--- Nothing goes to a server that wants a login when there is none.
+local function check_login(self)
+  local missing = self.settings.missing_login
+  if not missing then return end
+  error({ kind = missing.kind, message = missing.message, hint = missing.hint, retry = false,
+    fatal = true }, 0)
+end
+
 --- Ask until there is an answer or no try is left. Weather raises.
 ---@async
 ---@param request table the logical request
 ---@param options {stage: string?, timeout_s: number?, plane: table, count: integer}
 ---@return table answer `{value, usage}`
 function Endpoint:ask(request, options)
+  check_login(self)
   local started, tries = flow.now(), {}
   request.seed = self.backend.sends_seed and slot_seed(options.count) or nil
   while true do

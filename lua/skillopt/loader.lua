@@ -79,6 +79,23 @@ function M.set_overlay(texts)
   overlay = texts
 end
 
+--- What a file of the user's raised while it was loaded: a mistake in that file, said
+--- without the calls that led there. News with a kind (a file that cannot be read, a
+--- module that is not there) stays what it is.
+local function mistake(path, raised)
+  if type(raised) == "table" and type(raised.kind) == "string" and raised.message then
+    return raised
+  end
+  local words = type(raised) == "string" and raised
+    or string.format("%s: it raised %s while it was loaded", path,
+      type(raised) == "table" and "a table without kind and message" or tostring(raised))
+  return { kind = "config", message = words, retry = false }
+end
+
+local function with_traceback(m)
+  return type(m) == "string" and debug.traceback(m, 2) or m
+end
+
 local function run_file(path, name, env, world)
   if loading[path] then
     error(string.format("modules require each other in a circle: %s", path), 3)
@@ -86,11 +103,12 @@ local function run_file(path, name, env, world)
   local text, err = read(path)
   if not text then error(err, 0) end
   local chunk, message = compile(text, path, env)
-  if not chunk then error(message, 0) end
+  local is_users = world == "user"
+  if not chunk then error(is_users and mistake(path, message) or message, 0) end
   sources[#sources + 1] = { path = path, text = text, world = world }
   loading[path] = true
   local ok, value = xpcall(core.still, function(m)
-    return type(m) == "string" and debug.traceback(m, 2) or m
+    return is_users and mistake(path, m) or with_traceback(m)
   end, chunk, name, path)
   loading[path] = nil
   if not ok then error(value, 0) end

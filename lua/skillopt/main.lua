@@ -33,7 +33,7 @@ local function interrupted(err, name)
 end
 
 local function complain(err)
-  if type(err) == "string" then err = { kind = "bug", message = err } end
+  if type(err) ~= "table" then err = { kind = "bug", message = tostring(err) } end
   local hint = err.hint and ("\n  " .. err.hint) or ""
   stdout.error(visible.text(string.format("skillopt: %s: %s%s\n", err.kind or "bug",
     err.message or tostring(err), hint)))
@@ -56,8 +56,8 @@ local function main(args)
   if not run then return complain(commands.unknown(name)) end
   local rest = table.move(args, 2, #args, 1, {})
   local ok, code, err = xpcall(run, function(e)
-    if type(e) == "string" then
-      return { kind = "bug", message = e, traceback = debug.traceback("", 2) }
+    if type(e) ~= "table" then
+      return { kind = "bug", message = tostring(e), traceback = debug.traceback("", 2) }
     end
     return e
   end, rest)

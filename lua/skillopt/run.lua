@@ -46,6 +46,7 @@ function M.prepare(options)
     load = options.load, version = "skillopt-" .. loader.version,
     program = options.program or training.program }
   run.seed = run.config:get "train.seed"
+  if not options.stored then spending.check(run.config, endpoints.models(run.config)) end
   run.library_prompts = loader.home .. "/lua/skillopt"
   run.predictions = run.config:get "evaluation.predictions" or "all"
   run.workers = run.config:get "env.workers" or 64
@@ -108,7 +109,7 @@ function M.attach(run, opt)
       message = string.format("the journal ends before %s/%s", slot, name),
       hint = "the run was stopped there; run it again to go on" }, 0)
   end
-  run.spending = spending.new(run, endpoints.paid_models(run))
+  run.spending = spending.new(run, endpoints.models(run.config))
   endpoints.attach(run)
   sandbox.set_seed(run.seed)
 end

@@ -47,13 +47,8 @@ function M.experiments(root)
   return found
 end
 
---- Folders of an experiment's runs, the oldest first.
----@param root string
----@param experiment string
----@return string[]
-function M.folders(root, experiment)
+local function runs_below(folder)
   local found = {}
-  local folder = root .. "/" .. experiment
   if M.is_run(folder) then found[1] = folder end
   for _, name in ipairs(file.list(folder) or {}) do
     local path = folder .. "/" .. name
@@ -62,13 +57,20 @@ function M.folders(root, experiment)
   return found
 end
 
+--- Folders of an experiment's runs, the oldest first.
+---@param root string
+---@param experiment string
+---@return string[]
+function M.folders(root, experiment)
+  return runs_below(root .. "/" .. experiment)
+end
+
 --- The newest run below a folder, or the folder itself.
 local function newest(folder)
   if M.is_run(folder) then return settled(folder) end
   local latest = folder .. "/latest"
   if file.kind(latest) == "folder" and M.is_run(latest) then return settled(latest) end
-  local parent, name = folder:match "^(.-)/?([^/]+)/*$"
-  local all = M.folders(parent == "" and "." or parent, name)
+  local all = runs_below(folder)
   return all[#all] and settled(all[#all])
 end
 

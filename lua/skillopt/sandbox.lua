@@ -180,6 +180,7 @@ local function user_io()
     if mode ~= "r" and mode ~= "rb" then
       error("io.open is read-only here: use ctx:record or a workspace", 2)
     end
+    if path == "" then return nil, "cannot open a file without a name", 2 end
     local bytes, err = file.read(path)
     if not bytes then return nil, err.message, 2 end
     note_input("file", path, bytes)

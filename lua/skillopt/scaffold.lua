@@ -10,6 +10,7 @@ local M = {}
 M.KINDS = { "env", "experiment", "policy" }
 
 local LONGEST <const> = 40
+local RESERVED <const> = { skillopt = true, cjson = true } -- what `require` gives already
 local TAUGHT <const> = "gate" -- the slot whose policy is a template of its own
 
 local function fault(message, hint)
@@ -116,6 +117,9 @@ local function check_name(kind, name)
   if not name:find "^[a-z][a-z0-9_]*$" or #name > LONGEST then
     return fault(string.format("'%s' is no name", name), string.format(
       "lower-case letters, digits and _, a letter first, at most %d", LONGEST))
+  end
+  if RESERVED[name] then
+    return fault(string.format("'%s' is a name of the program's own", name), "choose another name")
   end
   if file.exists(name) then
     return fault(string.format("%s is there already, and nothing is overwritten", name),

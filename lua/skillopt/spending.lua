@@ -44,16 +44,54 @@ function M.price(text)
   return model, price
 end
 
-local function set_prices(self, entries)
+local function set_price(book, model, price)
+  local ok, err = book:price(model, price)
+  if not ok then error(err, 0) end
+end
+
+--- Models that cost nothing have a price too, unless one of their name is paid.
+local function set_prices(book, entries, models)
+  local is_paid = {}
+  for _, name in ipairs(models.paid) do is_paid[name] = true end
+  for _, name in ipairs(models.free) do
+    if not is_paid[name] then set_price(book, name, { input = 0, output = 0 }) end
+  end
+  local seen = {}
   for _, text in ipairs(entries) do
     local model, price = M.price(text)
-    if not model then
+    if model and seen[model] then
+      fault(string.format("spend.prices: %s has two prices", model), "leave one of them")
+    end
+    if model then seen[model] = true
+    else
       fault(string.format("spend.prices: %q is no price", text),
         "write MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, in dollars for a million tokens")
     end
-    local ok, err = self.ledger:price(model, price)
+    set_price(book, model, price)
+  end
+end
+
+--- The caps of a configuration.
+local function caps_of(config)
+  local caps, is_capped = {}, false
+  for _, name in ipairs { "cost", "tokens", "calls" } do
+    local value = config:get("spend." .. name)
+    if math.type(value) then caps[name], is_capped = value, true end
+  end
+  return caps, is_capped
+end
+
+--- A ledger with the caps and prices of a configuration; raises when a price cannot be
+--- read, or when money is capped and a model has none.
+local function opened(config, models)
+  local caps, is_capped = caps_of(config)
+  local book = ledger.new(caps)
+  set_prices(book, config:get "spend.prices" or {}, models)
+  for _, model in ipairs(is_capped and models.paid or {}) do
+    local ok, err = book:check(model)
     if not ok then error(err, 0) end
   end
+  return book, caps, is_capped
 end
 
 --- A cost that lacks a model would be no cost: it is known when all have a price.
@@ -61,7 +99,15 @@ local function check_prices(self, models)
   for _, model in ipairs(models) do
     if not self.ledger:cost(model, {}) then self.unpriced[#self.unpriced + 1] = model end
   end
-  self.has_prices = #(self.run.config:get "spend.prices" or {}) > 0 and #self.unpriced == 0
+  local is_asked = self.caps.cost ~= nil or #(self.run.config:get "spend.prices" or {}) > 0
+  self.has_prices = is_asked and #self.unpriced == 0
+end
+
+--- Raise what is wrong with the prices and caps, before anything is written or sent.
+---@param config skillopt.Config
+---@param models {paid: string[], free: string[]}
+function M.check(config, models)
+  opened(config, models)
 end
 
 ------------------------------------------------------------------------ earlier lives
@@ -261,24 +307,15 @@ end
 --- The ledger of a run: its caps and prices from the configuration, what was spent before
 --- from its journal.
 ---@param run table attached, with config, journal and effects
----@param models string[] that may be called; those that cost nothing are not among them
+---@param models {paid: string[], free: string[]} that may be called
 ---@return table
 function M.new(run, models)
-  local get = function(name) return run.config:get("spend." .. name) end
-  local caps, is_capped = {}, false
-  for _, name in ipairs { "cost", "tokens", "calls" } do
-    if math.type(get(name)) then caps[name], is_capped = get(name), true end
-  end
-  local self = setmetatable({ ledger = ledger.new(caps), caps = caps, is_capped = is_capped,
+  local book, caps, is_capped = opened(run.config, models)
+  local self = setmetatable({ ledger = book, caps = caps, is_capped = is_capped,
     journal = run.journal, run = run, unpriced = {} }, Spending)
-  set_prices(self, get "prices" or {})
-  check_prices(self, models)
+  check_prices(self, models.paid)
   if not is_capped or run.is_replay then return self end
-  for _, model in ipairs(models) do
-    local ok, err = self.ledger:check(model)
-    if not ok then error(err, 0) end
-  end
-  self.dearest = dearest_of(self, models)
+  self.dearest = dearest_of(self, #models.paid > 0 and models.paid or models.free)
   local order, found = intents_of(run.journal)
   for _, intent in ipairs(order) do count_intent(self, run.journal, intent) end
   count_others(self, run.journal, found)

@@ -76,6 +76,12 @@ function Test.ok(condition, why)
   if not condition then fail(string.format("%s: %s", where(), why or "not true")) end
 end
 
+--- What was raised, as text: of an error with a kind, that and its message.
+local function words_of(err)
+  local is_plain = type(err) == "table" and err.kind and not getmetatable(err)
+  return is_plain and string.format("%s: %s", err.kind, err.message) or tostring(err)
+end
+
 --- `f` must raise, and the error's text must have `piece` in it (plain text).
 ---@param f fun(): ...
 ---@param piece string?
@@ -83,8 +89,8 @@ end
 function Test.raises(f, piece)
   local ok, err = pcall(f)
   if ok then fail(string.format("%s: nothing was raised", where())) end
-  if piece and not tostring(err):find(piece, 1, true) then
-    fail(string.format("%s: raised %q, wanted %q in it", where(), tostring(err), piece))
+  if piece and not words_of(err):find(piece, 1, true) then
+    fail(string.format("%s: raised %q, wanted %q in it", where(), words_of(err), piece))
   end
   return err
 end

@@ -100,6 +100,7 @@ has "$tmp/out" "damaged: summary.json" "what is damaged is named"
 mkdir "$tmp/empty"
 call show "$tmp/empty"
 is $code 6 "a folder without a run ends with 6"
+mkdir "$tmp/none"
 call list runs --root "$tmp/none"
 is "$(cat "$tmp/out")" none "no runs are none"
 
@@ -165,6 +166,44 @@ call test a_env
 is $code 1 "a test that fails ends with 1"
 has "$tmp/out" "a smoke test asks the simulated model" "a smoke test goes to no paid model"
 cd - >/dev/null || exit 1
+
+refused() { # refused TEXT ARGUMENTS...: ends with 2, says TEXT, shows no traceback
+  text=$1
+  shift
+  call "$@"
+  cat "$tmp/out" >>"$tmp/err"
+  [ $code -eq 2 ] && grep -qF -- "$text" "$tmp/err" && ! grep -q traceback "$tmp/err"
+  verdict $? "refused: $1: $text" "exit code $code: $(head -n 3 "$tmp/err")"
+}
+for name in run eval check config show diff list new test replay data chat lua help; do
+  refused "" $name ""
+done
+for name in run check config; do
+  refused "is the folder of a run, not a configuration" $name "$tmp/run"
+  refused "is a Markdown file" $name "$tmp/run/best_skill.md"
+  refused "name the file in it: " $name "$(dirname "$bin")/../../configs/houserules"
+done
+refused "not valid UTF-8" chat --backend sim "$(printf 'a\377')"
+refused "there is no $tmp/nothing" test "$tmp/nothing"
+refused "there is no file $tmp/nothing" lua "$tmp/nothing"
+refused "there is no run 'nothing'" replay nothing
+refused "there is no folder $tmp/nothing" list runs --root "$tmp/nothing"
+refused "--root is for" list envs --root "$tmp"
+refused "not both" show "$tmp/run" 1 --skill 1
+refused "leave out one" check $config --report --json
+refused "is no price" check $config --price sim=1/
+printf 'return {' >"$tmp/syntax.lua"
+refused "syntax.lua:1: unexpected symbol" run "$tmp/syntax.lua"
+call show /
+is $code 6 "a folder that is no run's ends with 6"
+call replay "$tmp/run/" --json
+is "$code $(cut -c 1-24 "$tmp/out")" '0 {"ok": true, "complete":' "a replay is written as JSON"
+env -u OPENAI_COMPATIBLE_API_KEY -u TARGET_OPENAI_COMPATIBLE_API_KEY timeout 60 "$bin" chat hello \
+  >"$tmp/out" 2>"$tmp/err" </dev/null
+is $? 4 "nothing is sent to a server that nobody named without a login"
+has "$tmp/err" "the target has no login for https://" "the missing login is named"
+call run $config $small env.out_root="$tmp/capped" spend.cost=1
+is $code 0 "the simulated model costs nothing, under a cap in money too"
 
 timeout 60 "$bin" run $config $small model.sim_latency_seconds=0.4 env.out_root="$tmp/busy" \
   >"$tmp/busy.out" 2>&1 </dev/null &

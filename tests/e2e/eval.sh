@@ -152,14 +152,3 @@ say $? "--retry-failed decides it" "$(cat "$tmp/again.err")"
 is "$(grep -c . "$tmp/again.log")" 2 "and pays for what had failed"
 has "$tmp/again.out" "fork of 0001" "as a fork"
 stub_stop
-
-# The commands of docs/use-a-skill.md.
-mkdir "$tmp/docs"
-ln -s "$here/data" "$tmp/docs/data"
-PATH=$here/$build:$PATH
-export PATH
-(cd "$tmp/docs" && skillopt run "$here/configs/houserules/experiment.lua" --quiet env.limit=24 &&
-  sed -n 's/^\$ \(skillopt .*\)/\1/p' "$here/docs/use-a-skill.md" >commands && [ -s commands ] && sh -e ./commands) \
-  >"$tmp/docs.out" 2>&1
-say $? "the commands of docs/use-a-skill.md work" "$(tail -n 3 "$tmp/docs.out")"
-has "$tmp/docs.out" "over none" "and compare the skills"

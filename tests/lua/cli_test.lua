@@ -171,3 +171,24 @@ end)
 test("a command that was not declared is the caller's mistake", function(t)
   t.raises(function() cli.parse("dance", {}) end, "no such command")
 end)
+
+test("an empty argument is a variable that is not set, not a name", function(t)
+  for name in pairs(cli.commands) do
+    t.equal(fault(name, { "" }),
+      "usage: " .. name .. ": argument 1 is empty (a variable that is not set?)", name)
+  end
+  t.equal(fault("run", { "x.yaml", "--resume", "" }),
+    "usage: --resume needs a value, and this one is empty")
+  t.equal(fault("eval", { "x.yaml", "--skill=" }),
+    "usage: --skill needs a value, and this one is empty")
+end)
+
+test("an empty value of a key, and an empty system message, say something", function(t)
+  t.equal(said(cli.parse("run", { "x.yaml", "--out_root", "" })), "out_root=")
+  t.equal(cli.parse("chat", { "--system", "", "hi" }).options.system, "")
+end)
+
+test("behind -- nothing is a flag", function(t)
+  t.equal(cli.parse("chat", { "--", "--help" }).arguments, { "--help" })
+  t.equal(cli.parse("show", { "--json", "--", "--", "1" }).arguments, { "--", "1" })
+end)

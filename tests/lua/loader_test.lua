@@ -288,6 +288,23 @@ test("a module counts as loading only for the task that loads it", function(t)
   t.equal(out, { "loaded", "loaded", n = 2 })
 end)
 
+test("what a file of the user's gets wrong is a mistake in the configuration", function(t)
+  local folder = tree { ["raises.lua"] = "local x\nreturn x.y", ["none.lua"] = "error()",
+    ["table.lua"] = "error {}", ["kind.lua"] = "error { kind = 'data', message = 'no items' }",
+    ["syntax.lua"] = "return {" }
+  local function raised(name)
+    local _, err = pcall(load_in, folder, name)
+    return { err.kind, (err.message:gsub("^.*/", "")) }
+  end
+  t.equal(raised "raises.lua",
+    { "config", "raises.lua:2: attempt to index a nil value (local 'x')" })
+  t.equal(raised "none.lua", { "config", "none.lua: it raised nil while it was loaded" })
+  t.equal(raised "table.lua",
+    { "config", "table.lua: it raised a table without kind and message while it was loaded" })
+  t.equal(raised "kind.lua", { "data", "no items" })
+  t.equal(raised "syntax.lua", { "config", "syntax.lua:1: unexpected symbol near <eof>" })
+end)
+
 --------------------------------------------------------------------- built or edited
 
 test("an edited file of the installed tree counts at once, and messages name its lines", function(t)

@@ -28,3 +28,29 @@ test("the worst case of a request has a token for every byte and the whole reply
   request.tools = json.array { { name = "look", description = ("d"):rep(500) } }
   t.ok(spending.worst(request).prompt_tokens > worst.prompt_tokens + 500, "tools count")
 end)
+
+-------------------------------------------------------------------- before a run
+
+local function priced(values, models)
+  local config = { get = function(_, name) return values[name] end }
+  local ok, err = pcall(spending.check, config, models)
+  return ok and "fine" or err.kind .. ": " .. err.message
+end
+
+test("prices are looked at before anything is sent", function(t)
+  local paid = { paid = { "m" }, free = {} }
+  t.equal(priced({ ["spend.prices"] = { "m=1/2" }, ["spend.cost"] = 1 }, paid), "fine")
+  t.equal(priced({ ["spend.prices"] = { "m=1/" } }, paid),
+    'config: spend.prices: "m=1/" is no price')
+  t.equal(priced({ ["spend.prices"] = { "m=1/2", "m=3/4" } }, paid),
+    "config: spend.prices: m has two prices")
+  t.equal(priced({ ["spend.cost"] = 1 }, paid),
+    "budget: no price for m, and spending is capped")
+end)
+
+test("a model that costs nothing needs no price, unless one of its name is paid", function(t)
+  local cap = { ["spend.cost"] = 1 }
+  t.equal(priced(cap, { paid = {}, free = { "sim" } }), "fine")
+  t.equal(priced(cap, { paid = { "sim" }, free = { "sim" } }),
+    "budget: no price for sim, and spending is capped")
+end)

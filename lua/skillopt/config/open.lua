@@ -107,12 +107,44 @@ local function experiment(path)
   error(fault("%s does not return skillopt.experiment{...}", path), 0)
 end
 
+--- What a folder is taken for, and what to name in its place.
+local function folder_fault(path)
+  if file.kind(path .. "/journal.db") == "file" then
+    return fault("%s is the folder of a run, not a configuration", path),
+      "name the experiment's file, with --resume and this folder to go on with this run; "
+      .. "`skillopt show` looks at it"
+  end
+  for _, name in ipairs { "experiment.lua", "experiment.yaml", "default.yaml" } do
+    local inside = path:gsub("/*$", "/") .. name
+    if file.kind(inside) == "file" then
+      return fault("%s is a folder", path), "name the file in it: " .. inside
+    end
+  end
+  return fault("%s is a folder", path), "name a configuration, a .lua or .yaml file"
+end
+
+--- A configuration is a file; what is surely something else is refused with words.
+local function check_file(path)
+  local err, hint
+  if file.kind(path) == "folder" then
+    err, hint = folder_fault(path)
+  elseif path:find "%.md$" then
+    err, hint = fault("%s is a Markdown file, not a configuration", path),
+      "a configuration is a .lua or .yaml file; a skill is named by --skill or env.skill_init"
+  else
+    return
+  end
+  err.hint = hint
+  error(err, 0)
+end
+
 --- The request for `config.examine` or `config.resolve`. The file of the command line is
 --- found first: `line.file` is then where it is.
 ---@param line skillopt.CommandLine
 ---@return skillopt.ConfigRequest request
 function M.request(line)
   line.file = line.file and place.find(line.file)
+  if line.file then check_file(line.file) end
   local folders = M.folders(line.file)
   loader.set_search(folders)
   local is_lua = line.file and line.file:find "%.lua$"

@@ -9,6 +9,9 @@ local stored_of = require "skillopt.run.stored"
 
 local M = {}
 
+--- Fields of an outcome, in the order they are written in.
+M.FIELDS = { "ok", "complete", "answers", "decisions", "text" }
+
 -- Files that hold fields which may differ, or the machine's own facts.
 local NOT_COMPARED = {
   ["run.json"] = true, ["config.json"] = true, ["history.json"] = true, ["summary.json"] = true,
@@ -72,12 +75,14 @@ local function prepare(stored)
 end
 
 local function outcome_of(run, ok, err, ended)
-  local counts = run.effects.counts
-  local facts = string.format("%d answers, %d decisions", counts.stored, run.decisions_compared())
-  if ok then return { ok = true, text = "equal: " .. facts } end
+  local out = { ok = true, complete = ok, answers = run.effects.counts.stored,
+    decisions = run.decisions_compared() }
+  local facts = string.format("%d answers, %d decisions", out.answers, out.decisions)
+  out.text = "equal: " .. facts
+  if ok then return out end
   if type(err) == "table" and err.at_end and not ended then
-    return { ok = true,
-      text = string.format("equal as far as the journal goes (%s): %s", facts, err.message) }
+    out.text = string.format("equal as far as the journal goes (%s): %s", facts, err.message)
+    return out
   end
   error(err, 0)
 end
@@ -92,7 +97,7 @@ end
 ---@async
 ---@param path string
 ---@param opt {verify: boolean?, shuffle: integer?, accept_loss: boolean?}
----@return {ok: boolean, text: string}
+---@return {ok: boolean, complete: boolean, answers: integer, decisions: integer, text: string}
 function M.run(path, opt)
   local stored = stored_of.open(path, { accept_loss = opt.accept_loss })
   local run = prepare(stored)
