@@ -234,13 +234,19 @@ local DECISIONS <const> =
   { accept = true, reject = true, undecided = true, force_accept = true }
 local SIDES <const> = { candidate = true, current = true, best = true }
 
+--- A policy answered what its slot does not take: a mistake of its author's.
+local function wrong(form, ...)
+  error({ kind = "config", message = form:format(...), retry = false,
+    hint = "lua/policies/SLOT/README.md has the contract of each slot" }, 0)
+end
+
 local function check_need(who, need)
   if need == nil then return { repeats = 1, of = { "candidate", "current" } } end
   local good = type(need) == "table" and is_integer(need.repeats) and need.repeats >= 1
     and is_list(need.of) and #need.of > 0
   for _, side in ipairs(good and need.of or {}) do good = good and SIDES[side] end
   if not good then
-    error(who .. ': need must be {repeats = 1 or more, of = {"candidate", "current"}}', 0)
+    wrong('%s: need must be {repeats = 1 or more, of = {"candidate", "current"}}', who)
   end
   return need
 end
@@ -252,11 +258,11 @@ local function check_gate(who, run)
     local decision, reason, need = run(...)
     if type(decision) == "boolean" then decision = decision and "accept" or "reject" end
     if not DECISIONS[decision] then
-      error(("%s: a gate answers true, false, accept, reject or undecided, got %s")
-        :format(who, show(decision)), 0)
+      wrong("%s: a gate answers true, false, accept, reject or undecided, got %s", who,
+        show(decision))
     end
     if reason ~= nil and type(reason) ~= "string" then
-      error(("%s: a gate's reason is a text, got %s"):format(who, show(reason)), 0)
+      wrong("%s: a gate's reason is a text, got %s", who, show(reason))
     end
     return decision, reason, decision == "undecided" and check_need(who, need) or nil
   end
@@ -267,14 +273,33 @@ local function check_rate(who, run)
     local edits, decision = run(...)
     local whole = math.type(edits) and math.tointeger(edits)
     if not whole or whole < 0 then
-      error(("%s: a rate is a whole number of at least 0, got %s")
-        :format(who, show(edits)), 0)
+      wrong("%s: a rate is a whole number of at least 0, got %s", who, show(edits))
     end
     return whole, decision
   end
 end
 
-local CHECKED <const> = { gate = check_gate, rate = check_rate }
+--- A check of the first value that `run` answers, which is a `kind`.
+local function check_kind(kind, words, may_be_nil)
+  return function(who, run)
+    return function(...)
+      local answer = table.pack(run(...))
+      local first = answer[1]
+      if type(first) ~= kind and not (may_be_nil and first == nil) then
+        wrong("%s: it must answer %s, got %s", who, words, show(first))
+      end
+      return table.unpack(answer, 1, answer.n)
+    end
+  end
+end
+
+local check_text = check_kind("string", "a text or nil", true)
+
+local CHECKED <const> = { gate = check_gate, rate = check_rate,
+  reflect = check_kind("table", "a list of raw patches"),
+  aggregate = check_kind("table", "a patch"), select = check_kind("table", "a patch"),
+  slow_update = check_text, meta_skill = check_text,
+  appendix = check_kind("table", "a list of notes") }
 
 --- Values of all options, or nil and a config error.
 local function fill(who, options, values)

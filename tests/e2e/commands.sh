@@ -192,6 +192,10 @@ refused "--root is for" list envs --root "$tmp"
 refused "not both" show "$tmp/run" 1 --skill 1
 refused "leave out one" check $config --report --json
 refused "is no price" check $config --price sim=1/
+refused "env.skill_init: cannot open" run $config env.skill_init="$tmp/nothing.md"
+printf 'return require("skillopt").experiment { base = "houserules/default.yaml",
+  policy = { loop = function() end } }' >"$tmp/no_end.lua"
+refused "came to its end without a result" run "$tmp/no_end.lua" env.out_root="$tmp/no_end"
 printf 'return {' >"$tmp/syntax.lua"
 refused "syntax.lua:1: unexpected symbol" run "$tmp/syntax.lua"
 call show /

@@ -191,3 +191,26 @@ test("a rate that is no whole number of at least 0 raises", function(t)
   t.raises(function() rate(-1) end, "got -1")
   t.raises(function() rate(nil) end, "got nil")
 end)
+
+test("what a slot does not take is a mistake of the policy, with its name", function(t)
+  local cases = {
+    { "reflect", 7, "a list of raw patches, got 7" }, { "aggregate", nil, "a patch, got nil" },
+    { "select", "x", 'a patch, got "x"' }, { "slow_update", 5, "a text or nil, got 5" },
+    { "meta_skill", false, "a text or nil, got false" },
+    { "appendix", nil, "a list of notes, got nil" },
+  }
+  for _, case in ipairs(cases) do
+    local slot, answer, words = case[1], case[2], case[3]
+    local made = policy.instance(function() return answer end, nil, { slot = slot })
+    local _, err = pcall(made.run)
+    t.equal({ err.kind, err.message },
+      { "config", ('policy.%s "inline": it must answer %s'):format(slot, words) })
+  end
+end)
+
+test("all that a policy answers goes on, nil for no text too", function(t)
+  local two = policy.instance(function() return { "p" }, nil, 3 end, nil, { slot = "select" })
+  t.equal(table.pack(two.run()), { { "p" }, nil, 3, n = 3 })
+  local none = policy.instance(function() return nil, "why" end, nil, { slot = "slow_update" })
+  t.equal(table.pack(none.run()), { nil, "why", n = 2 })
+end)

@@ -125,9 +125,8 @@ function M.initial_skill(run)
   end
   if text then return text end
   if given then
-    err.hint =
-      "env.skill_init names a file that is not there; leave it out to start from the environment's"
-    error(err, 0)
+    fault("config", "env.skill_init: " .. err.message,
+      "it names a skill's file; leave it out to start from the environment's")
   end
   return ""
 end

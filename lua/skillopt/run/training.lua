@@ -68,6 +68,10 @@ local function perform_training(run)
   watch.on()
   loop.run(run.ctx, loop.opt)
   watch.off()
+  if not run.result then
+    error({ kind = "config", retry = false, hint = "`return ending.run(ctx, state, opt)` does it",
+      message = string.format("policy.loop %q came to its end without a result", loop.name) }, 0)
+  end
 end
 
 --- The program of training.
