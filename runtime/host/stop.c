@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static bool is_asked;
-static int flights;
+static volatile sig_atomic_t flights;
 static struct timer grace;
 
 static void grace_over(struct timer *t)
@@ -31,17 +31,23 @@ static void on_signal(void *arg, int signal)
 }
 
 /* The loop hears of a signal when it turns, which it does not while Lua is busy. So the
- * handler counts for itself and hands the first one on to the loop's. */
+ * handler counts for itself and hands the first one on to the loop's. Lua that never lets
+ * the loop turn is ended by an alarm: whoever sends one signal only waits no longer. */
 static struct sigaction loops_int, loops_term;
 static volatile sig_atomic_t interrupts;
+
+static void end_at_once(int number)
+{
+    live_hide();
+    _exit(STOP_EXIT_CODE);
+}
 
 static void on_interrupt(int number)
 {
     interrupts = interrupts + 1;
-    if (interrupts > 1) {
-        live_hide();
-        _exit(STOP_EXIT_CODE);
-    }
+    if (interrupts > 1)
+        end_at_once(number);
+    alarm(STOP_LUA_S + (flights > 0 ? STOP_GRACE_S : 0));
     (number == SIGINT ? &loops_int : &loops_term)->sa_handler(number);
 }
 
@@ -53,6 +59,8 @@ bool stop_init(struct err *e)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &loops_int);
     sigaction(SIGTERM, &action, &loops_term);
+    action.sa_handler = end_at_once;
+    sigaction(SIGALRM, &action, NULL);
     return true;
 }
 

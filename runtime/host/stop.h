@@ -2,12 +2,14 @@
  *
  * The first interrupt lets what is in flight come in for up to STOP_GRACE_S
  * seconds: nothing new is sent, then everything is cancelled. The second ends the
- * process at once; the journal makes both safe. Effects report their flights. */
+ * process at once; the journal makes both safe. So does time: a program that has not
+ * ended STOP_LUA_S seconds after that is busy in Lua and is ended. Effects report their
+ * flights. */
 #pragma once
 #include "base/err.h"
 #include <stdbool.h>
 
-enum { STOP_GRACE_S = 30, STOP_EXIT_CODE = 130 };
+enum { STOP_GRACE_S = 30, STOP_LUA_S = 15, STOP_EXIT_CODE = 130 };
 
 /* Take SIGINT and SIGTERM over. */
 bool stop_init(struct err *e);

@@ -221,4 +221,11 @@ run=$(ps -o pid= --ppid $pid | tr -d ' ')
 kill -INT "${run:-$pid}"
 wait $pid
 is $? 130 "an interrupt ends with 130"
+if [ "$form" = short ]; then
+  echo "skip - one signal ends a program that is busy in Lua: long form only (it takes 15 s)"
+else
+  echo 'while true do end' >"$tmp/busy.lua"
+  timeout -k 30 1 "$bin" run "$tmp/busy.lua" >/dev/null 2>&1 </dev/null
+  is $? 124 "one signal ends a program that is busy in Lua" # 137: it had to be killed
+fi
 exit $failures

@@ -695,6 +695,14 @@ test("a shared login does not go to a server of one role", function(t)
     .. "TARGET_OPENAI_COMPATIBLE_API_KEY")
 end)
 
+test("a name and password in an address get into no message", function(t)
+  local _, notes = key_sent { env = { OPENAI_COMPATIBLE_API_KEY = SECRET,
+    OPENAI_COMPATIBLE_BASE_URL = "https://me:hush@mine.example/v1" },
+    args = { "target_openai_compatible_base_url=https://other.example/v1" } }
+  has(t, notes, "belongs to https://mine.example:443")
+  t.ok(not notes:find "hush", notes)
+end)
+
 test("a role's login goes to the role's server", function(t)
   t.equal(key_sent { env = { OPENAI_COMPATIBLE_API_KEY = SECRET,
     TARGET_OPENAI_COMPATIBLE_API_KEY = SECRET .. "2" },

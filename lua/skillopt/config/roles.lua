@@ -126,10 +126,12 @@ local function is_from_dotenv(winner)
   return winner ~= nil and winner.rank == layers.RANK.dotenv
 end
 
---- Scheme, host and port of an address: what a key belongs to; nil when it is none.
+--- Scheme, host and port of an address: what a key belongs to; nil when it is none. A name
+--- and password in it are no part of that, and must not get into a message.
 local function server(url)
   local scheme, host = tostring(url):lower():match "^(https?)://([^/?#]+)"
-  if not host then return nil end
+  host = host and host:match "[^@]*$"
+  if not host or host == "" then return nil end
   if not host:find ":%d+$" then host = host .. (scheme == "https" and ":443" or ":80") end
   return scheme .. "://" .. host
 end
@@ -138,6 +140,7 @@ local LOOPBACK <const> = { ["localhost"] = true, ["127.0.0.1"] = true, ["[::1]"]
 
 local function is_bare(url)
   local host = url:lower():match "^http://([^/?#]+)"
+  host = host and host:match "[^@]*$"
   return host and not LOOPBACK[(host:gsub(":%d+$", ""))]
 end
 
