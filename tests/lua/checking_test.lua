@@ -108,7 +108,8 @@ test("a report has versions, values, origins, last events; logins are masked", f
   local root = support.folder()
   support.write(root .. "/config.json", "{}")
   support.write(root .. "/log.jsonl",
-    json.encode { event = "retry", message = "with " .. KEY } .. "\n")
+    json.encode { event = "retry",
+      message = "with " .. KEY .. " at http://me:word@127.0.0.1:9/v1" } .. "\n")
   local checked, line = check(fine(), { "env.out_root=" .. root,
     "model.target_backend=openai_compatible", "openai_compatible_api_key=" .. KEY,
     "openai_compatible_base_url=http://me:word@127.0.0.1:9/v1" })

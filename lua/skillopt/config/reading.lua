@@ -98,10 +98,20 @@ end
 
 --------------------------------------------------------------------------- winning
 
+--- Scripts put their own values behind given ones, so the last counts; that is said.
+function Reader:note_repeated(before, statement)
+  if before and before.word == statement.word and before.value ~= statement.value then
+    self.state.note(statement.origin, "%s is given more than once: the last one counts",
+      statement.word)
+  end
+end
+
 --- Two spellings of one key in one layer. False when this one is not to be used.
 function Reader:is_only_spelling(statement, key, target)
   local before = self.stated[target.name]
-  local this = { word = statement.word, over = key.over, switch = key.switch }
+  local this = { word = statement.word, over = key.over, switch = key.switch,
+    value = statement.value }
+  self:note_repeated(before, statement)
   if not before or before.word == this.word or this.over and before.switch then
     self.stated[target.name] = this
     return true

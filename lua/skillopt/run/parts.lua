@@ -125,7 +125,7 @@ function M.initial_skill(run)
   end
   if text then return text end
   if given then
-    fault("config", "env.skill_init: " .. err.message,
+    raise("config", "env.skill_init: " .. err.message,
       "it names a skill's file; leave it out to start from the environment's")
   end
   return ""
