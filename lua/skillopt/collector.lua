@@ -7,28 +7,37 @@
 --- twice that.
 local M = {}
 
---- Spare kilobytes, and the least share of what lives that they must be.
-local SPARE_KB <const>, LEAST <const> = 16384, 0.5
+--- Growth after which all is looked at, in percent: of a heap of so many kilobytes or more,
+--- the smallest first.
+local GROWTH <const> = { { 0, 100 }, { 16384, 75 }, { 32768, 50 } }
 --- Growth between two looks at what is new, in percent. More was tried: the new no longer
 --- fits into the processor's caches.
 local MINOR <const> = 20
 --- Calls between two looks.
 local OFTEN <const> = 256
 
-local calls = 0
+local calls, current = 0, nil
 
 --- Growth after which all is looked at, in percent of a heap of that size.
 ---@param heap_kb number
 ---@return integer
 function M.growth(heap_kb)
-  return math.floor(100 * math.min(math.max(SPARE_KB / heap_kb, LEAST), 1))
+  local growth
+  for _, step in ipairs(GROWTH) do
+    if heap_kb >= step[1] then growth = step[2] end
+  end
+  return growth
 end
 
---- To be called once an item: looks at the heap from time to time.
+--- To be called once an item: looks at the heap from time to time. What was once set stays
+--- until the heap is larger: setting it may look at all that lives.
 function M.pace()
   calls = calls + 1
   if calls % OFTEN ~= 0 then return end
-  collectgarbage("generational", MINOR, M.growth(collectgarbage "count"))
+  local growth = M.growth(collectgarbage "count")
+  if current and growth >= current then return end
+  current = growth
+  collectgarbage("generational", MINOR, growth)
 end
 
 return M
