@@ -1,11 +1,17 @@
 --- A loop that measures the skill on the test set so many times, and keeps what it measured.
+local ending = require "skillopt.ending"
 local policy = require "skillopt.policy"
 local skill = require "skillopt.skill"
+local train = require "skillopt.train"
 
 return policy.define {
   slot = "loop",
   options = {
     rounds = { "integer", 1, "evaluations", min = 0 },
+    seed = { "integer", key = "train.seed", doc = "seed" },
+    sel_env_num = { "integer", key = "evaluation.sel_env_num", doc = "selection items" },
+    test_env_num = { "integer", key = "evaluation.test_env_num", doc = "test items" },
+    eval_test = { "boolean", key = "evaluation.eval_test", doc = "measure the test set" },
   },
   run = function(ctx, opt)
     local kept = {}
@@ -16,5 +22,6 @@ return policy.define {
     local out = { hard = {}, n = {} }
     for r, value in ipairs(kept) do out.hard[r], out.n[r] = value:mean "hard", value.n end
     ctx:record("rounds", out)
+    return ending.run(ctx, train.start(ctx, opt), opt)
   end,
 }
