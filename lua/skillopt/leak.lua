@@ -195,12 +195,17 @@ function M.new(options)
     waiting = table.move(judge, 1, #judge, 1, {}) }, Guard)
 end
 
-local function items_of(guard)
-  local out = {}
-  for _, split in ipairs(SPLITS) do
-    table.move(guard.data[split] or {}, 1, #(guard.data[split] or {}), #out + 1, out)
+--- All items, one after the other: where they are kept as bytes, one is decoded at a time.
+local function each_item(guard)
+  local s, i = 1, 0
+  return function()
+    while SPLITS[s] do
+      local list = guard.data[SPLITS[s]] or {}
+      i = i + 1
+      if i <= #list then return list[i] end
+      s, i = s + 1, 0
+    end
   end
-  return out
 end
 
 local function answers_of(guard, item)
@@ -262,9 +267,10 @@ local function add(list, s, owner)
 end
 
 local function build(guard)
-  local items, ids, answers = items_of(guard), {}, {}
-  guard.longest, guard.ids, guard.answers, guard.items = {}, {}, {}, items
-  for _, item in ipairs(items) do
+  local ids, answers = {}, {}
+  guard.longest, guard.ids, guard.answers, guard.n_items = {}, {}, {}, 0
+  for item in each_item(guard) do
+    guard.n_items = guard.n_items + 1
     if is_telling_id(item.id) then add(ids, item.id, item.id) end
     for _, answer in ipairs(answers_of(guard, item)) do add(answers, answer, item.id) end
     if guard.env.hidden then
@@ -281,7 +287,8 @@ end
 local function corpus(guard)
   if guard.corpus then return guard.corpus, guard.shown end
   local all, shown = {}, {}
-  for i, item in ipairs(guard.items) do
+  for item in each_item(guard) do
+    local i = #all + 1
     local question = table.concat(questions_of(item), " ")
     local answers = table.concat(answers_of(guard, item), " ; ")
     shown[i] = question
@@ -295,7 +302,7 @@ end
 --- Is a key in the questions or answers of many items?
 local function is_common(guard, key)
   local all, n, at = corpus(guard), 0, 1
-  local needle, most = " " .. key .. " ", #guard.items * COMMON_SHARE
+  local needle, most = " " .. key .. " ", guard.n_items * COMMON_SHARE
   most = math.max(COMMON_ITEMS, most) + 1 -- one of them is the item itself
   while at do
     at = all:find(needle, at, true)
@@ -454,6 +461,7 @@ end
 ---@param before string the skill it goes into
 ---@return skillopt.Finding[]
 function Guard:find(text, before)
+  if text == before then return json.array {} end
   if not self.ids then build(self) end
   local found = json.array {}
   runs(self, text, before, found)
