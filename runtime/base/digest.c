@@ -1,32 +1,24 @@
-/* digest.c - see digest.h. */
+/* digest.c - see digest.h.
+ *
+ * OpenSSL's plain SHA-256 functions: its newer ones give the same after they have read
+ * its configuration and looked the algorithm up, which a short command need not wait
+ * for. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
-#include <assert.h>
-#include <openssl/evp.h>
-#include <pthread.h>
+#include "base/mem.h"
+#include <openssl/sha.h>
 
-static EVP_MD *fetched;
-
-static void fetch(void)
-{
-    fetched = EVP_MD_fetch(NULL, "SHA256", NULL);
-    assert(fetched);
-}
-
-/* The algorithm, looked up once: a look-up costs more than a short digest. */
-static const EVP_MD *algorithm(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, fetch);
-    return fetched;
-}
+struct digest_stream {
+    SHA256_CTX ctx;
+};
 
 struct digest digest_of(const void *p, size_t n)
 {
     struct digest d;
-    unsigned size = DIGEST_BYTES;
-    int ok = EVP_Digest(p, n, d.bytes, &size, algorithm(), NULL);
-    assert(ok);
-    (void)ok;
+    SHA256_CTX ctx;
+    SHA256_Init(&ctx);
+    SHA256_Update(&ctx, p, n);
+    SHA256_Final(d.bytes, &ctx);
     return d;
 }
 
@@ -42,23 +34,20 @@ void digest_hex(const struct digest *d, char hex[DIGEST_HEX + 1])
 
 struct digest_stream *digest_stream_new(void)
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    int ok = ctx && EVP_DigestInit_ex(ctx, algorithm(), NULL);
-    assert(ok);
-    (void)ok;
-    return (struct digest_stream *)ctx;
+    struct digest_stream *s = mem_new(sizeof *s);
+    SHA256_Init(&s->ctx);
+    return s;
 }
 
 void digest_stream_add(struct digest_stream *s, const void *p, size_t n)
 {
-    EVP_DigestUpdate((EVP_MD_CTX *)s, p, n);
+    SHA256_Update(&s->ctx, p, n);
 }
 
 struct digest digest_stream_final(struct digest_stream *s)
 {
     struct digest d;
-    unsigned n = DIGEST_BYTES;
-    EVP_DigestFinal_ex((EVP_MD_CTX *)s, d.bytes, &n);
-    EVP_MD_CTX_free((EVP_MD_CTX *)s);
+    SHA256_Final(d.bytes, &s->ctx);
+    mem_free(s);
     return d;
 }
