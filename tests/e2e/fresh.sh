@@ -11,7 +11,7 @@
 set -u
 here=$(pwd)
 mirror=${SKILLOPT_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
-  'Created-By: Packages' 2>/dev/null | sed -n 's| bookworm$||p' | head -n 1)}
+  'Created-By: Packages' 2>/dev/null | sed -n 's|/* bookworm$||p' | head -n 1)}
 name="the two commands on a bare Debian"
 case ${SKILLOPT_TEST_FORM:-short} in
 short)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # possible.sh - print why no bare Debian can be made here; nothing when one can.
 mirror=${SKILLOPT_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
-  'Created-By: Packages' 2>/dev/null | sed -n 's| bookworm$||p' | head -n 1)}
+  'Created-By: Packages' 2>/dev/null | sed -n 's|/* bookworm$||p' | head -n 1)}
 [ "$(id -u)" -eq 0 ] || { echo "not root"; exit; }
 for tool in debootstrap unshare ip chroot; do
   command -v $tool >/dev/null || { echo "no $tool here"; exit; }
