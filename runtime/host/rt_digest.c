@@ -97,11 +97,8 @@ static int l_hex(lua_State *L)
 static const luaL_Reg methods[] = { { "add", l_add }, { "hex", l_hex }, { NULL, NULL } };
 
 static const luaL_Reg functions[] = {
-    { "sha256", l_sha256 },
-    { "short", l_short },
-    { "canonical", l_canonical },
-    { "stream", l_stream },
-    { NULL, NULL },
+    { "sha256", l_sha256 }, { "short", l_short }, { "canonical", l_canonical },
+    { "stream", l_stream }, { NULL, NULL },
 };
 
 int luaopen_rt_digest(lua_State *L)
