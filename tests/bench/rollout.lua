@@ -32,16 +32,26 @@ return skillopt.env {
 }
 ]]
 
+-- It ends as loops do, on two items.
 local LOOP = [[
+local ending = require "skillopt.ending"
 local policy = require "skillopt.policy"
 local skill = require "skillopt.skill"
+local train = require "skillopt.train"
 return policy.define {
   slot = "loop",
-  options = { rounds = { "integer", 1, "times the items are rolled out" } },
+  options = {
+    rounds = { "integer", 1, "times the items are rolled out" },
+    seed = { "integer", key = "train.seed", doc = "seed" },
+    sel_env_num = { "integer", key = "evaluation.sel_env_num", doc = "selection items" },
+    test_env_num = { "integer", key = "evaluation.test_env_num", doc = "test items" },
+    eval_test = { "boolean", key = "evaluation.eval_test", doc = "measure the test set" },
+  },
   run = function(ctx, opt)
     for r = 1, opt.rounds do
       ctx:evaluate(skill.new(ctx.skill .. r), ctx.data.val, { label = "round_" .. r })
     end
+    return ending.run(ctx, train.start(ctx, opt), opt)
   end,
 }
 ]]
@@ -75,7 +85,7 @@ local function prepare(url, rounds, workers)
     env = function(name) return name == "OPENAI_COMPATIBLE_BASE_URL" and url or nil end,
     table = {
       model = { backend = "openai_compatible", calls_in_flight = workers },
-      evaluation = { eval_test = false, predictions = "none" },
+      evaluation = { eval_test = false, predictions = "none", sel_env_num = 2 },
       policy = { loop = { "bench", rounds = rounds } },
       env = { name = "bench", split_mode = "split_dir", split_dir = folder .. "/data",
         skill_init = folder .. "/skill.md", workers = workers },
