@@ -13,6 +13,9 @@ local GROWTH <const> = { { 0, 100 }, { 16384, 75 }, { 32768, 50 } }
 --- Growth between two looks at what is new, in percent. More was tried: the new no longer
 --- fits into the processor's caches.
 local MINOR <const> = 20
+--- From so many kilobytes on (thousands of items at once) most of what is new lives on for
+--- a while: the incremental collector has less garbage in waiting then. Its pause in percent.
+local LARGE_KB <const>, PAUSE <const> = 98304, 150
 --- Calls between two looks.
 local OFTEN <const> = 256
 
@@ -34,10 +37,15 @@ end
 function M.pace()
   calls = calls + 1
   if calls % OFTEN ~= 0 then return end
-  local growth = M.growth(collectgarbage "count")
+  local heap_kb = collectgarbage "count"
+  local growth = heap_kb < LARGE_KB and M.growth(heap_kb) or 0
   if current and growth >= current then return end
   current = growth
-  collectgarbage("generational", MINOR, growth)
+  if growth > 0 then
+    collectgarbage("generational", MINOR, growth)
+  else
+    collectgarbage("incremental", PAUSE, 0, 0)
+  end
 end
 
 return M

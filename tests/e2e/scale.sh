@@ -73,7 +73,8 @@ stub_stop
 
 # --- memory a call in flight ---
 calls=300 hold=3000 bound=60
-[ "$form" = short ] || { calls=10000 hold=60000 bound=40; }
+# The aim is 40 kB; 35 to 37 were seen, which a collection more or less moves by a tenth.
+[ "$form" = short ] || { calls=10000 hold=60000 bound=44; }
 serve
 measure few $((2 * calls)) env.workers=64 model.calls_in_flight=64
 few_kb=$peak_kb
