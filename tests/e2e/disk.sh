@@ -63,7 +63,7 @@ while ! grep -qs "pid $pid" "$tmp/busy/run.lock"; do kill -0 $pid 2>/dev/null ||
 train "$tmp/busy" >/dev/null 2>"$tmp/err"
 refused $? "a folder in use is refused with who uses it" "is using this folder" "process $pid" "wait until it has ended"
 cp -r "$tmp/busy" "$tmp/live_copy"
-train "$tmp/live_copy" >/dev/null 2>"$tmp/err"
+train "$tmp/live_copy" >/dev/null 2>"$tmp/live.err"
 code=$?
 kill -9 $pid
 wait $pid 2>/dev/null
@@ -71,6 +71,7 @@ again "a folder whose user was killed" "$tmp/busy"
 if [ $code -eq 0 ]; then
   same "a copy of a folder in use goes on by itself" "$tmp/whole" "$tmp/live_copy"
 else
+  cp "$tmp/live.err" "$tmp/err"
   refused $code "a copy of a folder in use is refused when it is torn" "--accept-loss"
 fi
 
