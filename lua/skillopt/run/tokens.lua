@@ -25,9 +25,14 @@ local function count(row, usage)
 end
 
 local function count_model(models, name, usage)
-  local sum = models[name] or { prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0 }
-  for field, n in pairs(sum) do sum[field] = n + (usage[field] or 0) end
-  models[name] = sum
+  local sum = models[name]
+  if not sum then
+    sum = { prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0 }
+    models[name] = sum
+  end
+  sum.prompt_tokens = sum.prompt_tokens + (usage.prompt_tokens or 0)
+  sum.completion_tokens = sum.completion_tokens + (usage.completion_tokens or 0)
+  sum.cached_tokens = sum.cached_tokens + (usage.cached_tokens or 0)
 end
 
 local function copy(stages)
