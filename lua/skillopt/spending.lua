@@ -215,10 +215,12 @@ function Leave:ended(reply, err)
   self.intent:settle(usage)
 end
 
---- Nothing was paid.
+--- Nothing was paid. Raises when that cannot be put on file.
 function Leave:unused()
-  self.spending.journal:put("intent", self.slot, self.key, json.canonical { released = true })
   self.intent:release()
+  local ok, err = self.spending.journal:put("intent", self.slot, self.key,
+    json.canonical { released = true })
+  if not ok then error(err, 0) end
 end
 
 --- A request of which nobody says how it ended: its worst case counts.

@@ -10,9 +10,7 @@ kills=8
 [ "$form" = full ] && kills=200
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
+. tests/say.sh
 has() { # has TEXT PIECE NAME
   case $1 in *"$2"*) echo "ok - $3" ;; *) echo "FAIL - $3: '$2' is not in: $1" ;; esac
 }

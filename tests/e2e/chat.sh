@@ -6,12 +6,7 @@ bin=$build/skillopt
 . tests/stub/stub.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-is() { # is GOT WANTED NAME
-  if [ "$1" = "$2" ]; then echo "ok - $3"; else echo "FAIL - $3: got $1, wanted $2"; fi
-}
-has() { # has FILE TEXT NAME
-  if grep -qF -- "$2" "$1"; then echo "ok - $3"; else echo "FAIL - $3: '$2' is not in: $(tail -n 5 "$1")"; fi
-}
+. tests/say.sh
 chat() { # chat [ARGS...]: against the last stub; output in $tmp/out and $tmp/err
   OPENAI_COMPATIBLE_BASE_URL=$stub_url/v1 timeout 60 "$bin" chat "$@" >"$tmp/out" 2>"$tmp/err"
 }

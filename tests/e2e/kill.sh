@@ -9,9 +9,7 @@ kills=10
 [ "$form" = full ] && kills=200
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
+. tests/say.sh
 replace_by_train() { # replace_by_train FOLDER IN_FLIGHT
   exec "$bin" run configs/houserules/experiment.lua --quiet env.out_root="$1" env.limit=24 \
     model.calls_in_flight="$2" env.workers="$2" model.sim_latency_seconds=0.01 \

@@ -5,9 +5,7 @@ set -u
 bin=$1/skillopt
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
+. tests/say.sh
 mark() { # mark FOLDER FIELD: a figure of the summary
   sed -n "s/^ *\"$2\": \\([0-9.]*\\),*\$/\\1/p" "$1/summary.json"
 }

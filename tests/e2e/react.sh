@@ -15,9 +15,7 @@ if ! env -i PATH=/usr/local/bin:/usr/bin:/bin python3 -c '' 2>/dev/null; then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
+. tests/say.sh
 cp -r tests/programs/react "$tmp/program"
 mkdir "$tmp/scratch"
 i=0

@@ -13,9 +13,7 @@ fi
 . tests/stub/stub.sh
 tmp=$(mktemp -d)
 trap 'stub_stop; rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
+. tests/say.sh
 data() { # data ITEMS: the folder, made once
   [ -d "$tmp/data_$1" ] || "$bin" lua tests/e2e/scale/make.lua "$tmp/data_$1" "$1" >&2
   echo "$tmp/data_$1"

@@ -6,9 +6,7 @@ bin=$build/skillopt
 . tests/stub/stub.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
+. tests/say.sh
 train() { # train FOLDER [KEY=VALUE...]
   folder=$1
   shift

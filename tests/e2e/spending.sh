@@ -7,15 +7,7 @@ bin=$build/skillopt
 . tests/stub/stub.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
-is() { # is GOT WANTED NAME
-  if [ "$1" = "$2" ]; then echo "ok - $3"; else echo "FAIL - $3: got $1, wanted $2"; fi
-}
-has() { # has FILE TEXT NAME
-  if grep -qF -- "$2" "$1"; then echo "ok - $3"; else echo "FAIL - $3: '$2' is not in: $(tail -n 5 "$1")"; fi
-}
+. tests/say.sh
 at_most() { # at_most N MOST NAME
   if [ "$1" -le "$2" ]; then echo "ok - $3"; else echo "FAIL - $3: $1, and $2 are allowed"; fi
 }

@@ -8,16 +8,7 @@ here=$(pwd)
 . tests/stub/stub.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
-skip() { echo "skip - $1: $2"; }
-is() { # is GOT WANTED NAME
-  if [ "$1" = "$2" ]; then echo "ok - $3"; else echo "FAIL - $3: got $1, wanted $2"; fi
-}
-has() { # has FILE TEXT NAME
-  if grep -qF -- "$2" "$1"; then echo "ok - $3"; else echo "FAIL - $3: '$2' is not in: $(tail -n 5 "$1")"; fi
-}
+. tests/say.sh
 key=secret-key-of-sixteen-and-more
 train() { # train FOLDER [KEY=VALUE...]: against the last stub
   folder=$1

@@ -54,3 +54,20 @@ test("a model that costs nothing needs no price, unless one of its name is paid"
   t.equal(priced(cap, { paid = { "sim" }, free = { "sim" } }),
     "budget: no price for sim, and spending is capped")
 end)
+
+test("that a call cost nothing and cannot be put on file is an error", function(t)
+  local err = { kind = "io", message = "the disk is full" }
+  local run = {
+    config = { get = function(_, name) return name == "spend.calls" and 5 or nil end },
+    journal = {
+      next = function() end, find = function() end, store = function() return true end,
+      put = function() return nil, err end,
+    },
+  }
+  local book = spending.new(run, { paid = { "m" }, free = {} })
+  local request = { params = { max_tokens = 1 }, messages = {} }
+  local leave = book:leave({ role = "target", stage = "s", model = "m" }, request,
+    { slot = "a", key = "b" })
+  local ok, raised = pcall(leave.ended, leave, nil, { kind = "rate_limit" })
+  t.equal({ ok, raised }, { false, err })
+end)

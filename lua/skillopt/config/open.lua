@@ -89,7 +89,10 @@ function M.configs()
 end
 
 local function absent(path)
-  return fault("there is no file %s", path)
+  local err = fault("there is no file %s", path)
+  err.hint = "a path starts at the working directory, then at the installed tree; "
+    .. "`skillopt new experiment NAME` writes a file to begin with"
+  return err
 end
 
 --- Read a configuration file; it is one of the run's sources.

@@ -1,11 +1,6 @@
 # case.sh - sourced by faults.sh, kills.sh, disk.sh and flips.sh: what they say, what they
 # train, and a draw that can be had again.
-say() { # say CODE NAME DETAIL
-  if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "FAIL - $2: $3"; fi
-}
-has() { # has FILE TEXT NAME
-  if grep -qF -- "$2" "$1"; then echo "ok - $3"; else echo "FAIL - $3: '$2' is not in: $(tail -n 5 "$1")"; fi
-}
+. tests/say.sh
 home=$(pwd)
 bin=$(cd "$1" && pwd)/skillopt
 form=${SKILLOPT_TEST_FORM:-short}
