@@ -42,12 +42,16 @@ CPPFLAGS += -D_GNU_SOURCE -Iruntime -DSKILLOPT_VERSION='"$(VERSION)"' \
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wwrite-strings -Wvla -Wno-unused-parameter
-# Lua stands in the program itself: its calls need no look-up, and the program starts
-# sooner. libcurl is loaded when it is needed (runtime/io/curl_late.h): the linker leaves
-# out what nobody names.
-LDFLAGS  += -Wl,--as-needed
-LDLIBS   += $(patsubst -llua5.4,-l:liblua5.4.a,$(shell pkg-config --libs $(PKGS) 2>/dev/null)) \
-            -lm -lpthread
+# Lua and the digests of OpenSSL stand in the program itself where the system has the
+# libraries for that: their calls need no look-up, and the program starts sooner. libcurl
+# and libzip are loaded when they are needed (runtime/io/late.h): the linker leaves out
+# what nobody names. Nobody else is to find the program's piece of OpenSSL.
+file_of   = $(filter /%,$(shell $(CC) -print-file-name=$(1)))
+inside    = $(if $(call file_of,lib$(1).a),-l:lib$(1).a,-l$(1))
+LDFLAGS  += -Wl,--as-needed -Wl,--exclude-libs,libcrypto.a
+LDLIBS   += $(patsubst -lcrypto,$(call inside,crypto),$(patsubst -l$(LUA_PC),$(call \
+            inside,$(LUA_PC)),$(shell pkg-config --libs $(PKGS) 2>/dev/null))) -lm -lpthread
+SONAME    = $(shell readelf -d $(call file_of,$(1)) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 
 ifeq ($(MODE),asan)
 CC      := $(CLANG)
@@ -122,6 +126,8 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "CC   $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/runtime/io/zip_late.o: CPPFLAGS += -DSKILLOPT_LIBZIP='"$(call SONAME,libzip.so)"'
 
 # host/version.c alone knows the commit, so that a commit does not rebuild the rest.
 $(BUILD)/runtime/host/version.o: CPPFLAGS += -DSKILLOPT_COMMIT='"$(COMMIT)"'
@@ -228,7 +234,7 @@ lint: $(BUILD)/skillopt
 	luacheck --quiet lua packaging tests/lua tests/programs tests/lint tests/fuzz
 	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem --inline-suppr -Iruntime runtime
-	clang-tidy-14 --quiet $(SRC) -- $(CPPFLAGS) -DSKILLOPT_COMMIT='"lint"' -std=c11
+	clang-tidy-14 --quiet $(SRC) -- $(CPPFLAGS) -DSKILLOPT_COMMIT='"lint"' -DSKILLOPT_LIBZIP='"lint"' -std=c11
 
 bench: $(BUILD)/skillopt $(STUB) $(BENCH)
 	@sh tests/bench/run.sh $(BUILD)

@@ -18,10 +18,13 @@ gzip -9n "$stage/usr/share/doc/skillopt/CHANGELOG.md"
 mv "$stage/usr/share/doc/skillopt/CHANGELOG.md.gz" "$stage/usr/share/doc/skillopt/changelog.gz"
 mv "$stage/usr/share/doc/skillopt/LICENSE" "$stage/usr/share/doc/skillopt/copyright"
 
-# dpkg-shlibdeps wants to stand beside a debian/control. libcurl is loaded when it is needed
-# (runtime/io/curl_late.h), so the program does not name it: it is looked up by its file.
-curl=$(dpkg -S '*/libcurl.so.4' | head -n 1 | cut -d: -f1)
-[ -n "$curl" ]
+# dpkg-shlibdeps wants to stand beside a debian/control. libcurl and libzip are loaded when
+# they are needed (runtime/io/late.h), so the program does not name them: they are looked up by
+# their files.
+owner() { dpkg -S "*/$1" | head -n 1 | cut -d: -f1; }
+curl=$(owner libcurl.so.4)
+zip=$(owner "$(basename "$(readlink -f "$(gcc -print-file-name=libzip.so)")")")
+[ -n "$curl" ] && [ -n "$zip" ]
 printf 'Source: skillopt\n\nPackage: skillopt\nArchitecture: any\n' >build/deb-control/debian/control
 depends=$(cd build/deb-control && dpkg-shlibdeps -O "-e$stage/usr/bin/skillopt" |
   sed -n 's/^shlibs:Depends=//p')
@@ -33,7 +36,7 @@ Version: $VERSION
 Architecture: $architecture
 Maintainer: the skillopt authors <skillopt@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$stage" | cut -f1)
-Depends: $depends, $curl, ca-certificates
+Depends: $depends, $curl, $zip, ca-certificates
 Section: science
 Priority: optional
 Description: train a skill for a frozen language-model agent

@@ -12,6 +12,7 @@ local json = require "rt.json"
 local leak = require "skillopt.leak"
 local lists = require "skillopt.lists"
 local records = require "skillopt.data.records"
+local raw_next = require("rt.raw").next
 local rng = require "rt.rng"
 local scratch = require "skillopt.scratch"
 local spool = require "rt.spool"
@@ -280,23 +281,45 @@ local function check_item(item, where, opt, problems)
   end
 end
 
---- Bring one raw value into the item form with a text id; nil when that fails.
+--- Canonical JSON; nil and a noted problem for a value that cannot be stored.
+local function canonical(value, where, problems)
+  local ok, written = pcall(json.canonical, value)
+  if ok then return written end
+  note(problems, "%s cannot be stored: %s", where, written:match "%((.*)%)$" or written)
+end
+
+local function copy_of(raw, opt)
+  local item = {}
+  if opt.items then
+    for k, v in pairs(opt.items(raw, opt.options or {})) do item[k] = v end
+  else
+    for k, v in raw_next, raw do item[k] = v end
+  end
+  return item
+end
+
+--- The id as the data has it, or one that is made; nil when the value cannot be stored.
+local function id_of(item, raw, where, opt, problems)
+  local is_made = is_missing(item.id) and opt.fix_ids
+  if not is_made and not opt.items then return true, item.id end
+  local written = canonical(raw, where, problems)
+  if not written then return false end
+  return true, is_made and made_id(written) or item.id
+end
+
+--- Bring one raw value into the item form with a text id, and into bytes; nil when that
+--- fails.
 local function item_of(raw, where, opt, problems)
   if type(raw) ~= "table" or json.is_array(raw) and #raw > 0 then
     note(problems, "%s is no object", where)
     return nil
   end
-  local ok, written = pcall(json.canonical, raw)
-  if not ok then
-    note(problems, "%s cannot be stored: %s", where, written:match "%((.*)%)$" or written)
-    return nil
-  end
-  local item = {}
-  for k, v in pairs(opt.items and opt.items(raw, opt.options or {}) or raw) do item[k] = v end
-  local id = item.id
-  if is_missing(id) and opt.fix_ids then id = made_id(written) end
-  item.id = id_text(id)
-  if item.id then return item end
+  local item = copy_of(raw, opt)
+  local is_fine, id = id_of(item, raw, where, opt, problems)
+  item.id = is_fine and id_text(id) or nil
+  local bytes = is_fine and canonical(item, where, problems)
+  if not bytes then return nil end
+  if item.id then return item, bytes end
   note(problems, is_missing(id) and "%s has no id"
     or "%s has an id that is neither text nor a number", where)
   return nil
@@ -378,8 +401,7 @@ local function new_kept(raws)
     bytes = spool.new(scratch()) }
 end
 
-local function keep(kept, item)
-  local bytes = json.canonical(item)
+local function keep(kept, item, bytes)
   local place, err = kept.bytes:add(bytes)
   if not place then error(err, 0) end
   kept.ids:add(item.id)
@@ -388,22 +410,23 @@ local function keep(kept, item)
 end
 
 local function list_of(kept)
-  return lists.lazy(#kept.places, function(i)
+  local function bytes_of(i)
     local bytes, err = kept.bytes:read(kept.places[i])
-    if not bytes then error(err, 0) end
-    return json.decode(bytes)
-  end, kept.ids)
+    return bytes or error(err, 0)
+  end
+  return lists.lazy(#kept.places, function(i) return json.decode(bytes_of(i)) end, kept.ids,
+    bytes_of)
 end
 
 --- Check the items of a split; what is fine is kept.
 local function check_split(kept, split, opt, told, problems)
   for i, raw in ipairs(kept[split].raws) do
     local where = string.format("%s item %d", split, i)
-    local item = item_of(raw, where, opt, problems)
+    local item, bytes = item_of(raw, where, opt, problems)
     if item then
       note_id(kept, item, raw, split, told, problems)
       check_item(item, string.format("%s (%s)", where, item.id), opt, problems)
-      keep(kept[split], item)
+      keep(kept[split], item, bytes)
     end
   end
 end

@@ -5,11 +5,12 @@
 --- `table.move`); it cannot be written to, and an entry is new each time it is taken, so
 --- what is changed in one is changed nowhere else.
 local columns = require "rt.columns"
+local json = require "rt.json"
 
 local M = {}
 
 --- What a lazy list is made of, hidden from its users: n, get(i), id(i) where ids are known
---- without the entries, ids (made on demand).
+--- without the entries, ids (made on demand), bytes(i) where entries are kept as bytes.
 local inside = setmetatable({}, { __mode = "k" })
 
 local Lazy = { __name = "list", __metatable = "list" }
@@ -39,9 +40,21 @@ end
 ---@param n integer
 ---@param get fun(i: integer): any
 ---@param ids rt.Texts? ids of the entries, where they are known
+---@param bytes (fun(i: integer): string)? the canonical JSON that `get` decodes
 ---@return any[]
-function M.lazy(n, get, ids)
-  return lazy { n = n, get = get, ids = ids, id = ids and function(i) return ids[i] end }
+function M.lazy(n, get, ids, bytes)
+  return lazy { n = n, get = get, ids = ids, id = ids and function(i) return ids[i] end,
+    bytes = bytes }
+end
+
+--- The canonical JSON of an entry, without decoding one that is kept in that form.
+---@param list any[]
+---@param i integer
+---@return string
+function M.canonical(list, i)
+  local own = inside[list]
+  if own and own.bytes then return own.bytes(i) end
+  return json.canonical(list[i])
 end
 
 --- `n` entries of a lazy list: the i-th is its entry `at(i)`.
@@ -58,7 +71,7 @@ function M.is_lazy(list) return inside[list] ~= nil end
 --- Let the entries of a lazy list come from elsewhere; they stay what they are.
 ---@param list any[]
 ---@param get fun(i: integer): any
-function M.move(list, get) inside[list].get = get end
+function M.move(list, get) inside[list].get, inside[list].bytes = get, nil end
 
 --- The entries at these places, in their order: lazy when the list is.
 ---@param list any[]

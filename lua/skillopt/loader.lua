@@ -96,12 +96,11 @@ local function with_traceback(m)
   return type(m) == "string" and debug.traceback(m, 2) or m
 end
 
-local function run_file(path, name, env, world)
+--- Run a file whose text is here.
+local function run_text(path, name, text, env, world)
   if loading[path] then
     error(string.format("modules require each other in a circle: %s", path), 3)
   end
-  local text, err = read(path)
-  if not text then error(err, 0) end
   local chunk, message = compile(text, path, env)
   local is_users = world == "user"
   if not chunk then error(is_users and mistake(path, message) or message, 0) end
@@ -114,6 +113,12 @@ local function run_file(path, name, env, world)
   if not ok then error(value, 0) end
   if value == nil then value = true end
   return value
+end
+
+local function run_file(path, name, env, world)
+  local text, err = read(path)
+  if not text then error(err, 0) end
+  return run_text(path, name, text, env, world)
 end
 
 local library_env = strict(_G, "global")
@@ -137,8 +142,13 @@ local function require(name)
   end
   local base = home .. "/lua/" .. name:gsub("%.", "/")
   local path = base .. ".lua"
-  if not exists(path) then path = base .. "/init.lua" end
-  loaded[name] = run_file(path, name, library_env, "library")
+  local text, err = read(path)
+  if not text and not exists(path) then
+    path = base .. "/init.lua"
+    text, err = read(path)
+  end
+  if not text then error(err, 0) end
+  loaded[name] = run_text(path, name, text, library_env, "library")
   return loaded[name]
 end
 

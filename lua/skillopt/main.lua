@@ -4,6 +4,10 @@ local exits = require "skillopt.exits"
 local stdout = require "rt.stdout"
 local visible = require "skillopt.visible"
 
+--- Growth before the collector looks at all again, in percent: Lua's own. While the program
+--- itself was loaded it was larger.
+local PAUSE <const> = 200
+
 -- Other names of the program, links that are installed beside it, and what they do.
 local LINKS <const> = { ["skillopt-train"] = "run", ["skillopt-eval"] = "eval" }
 
@@ -54,6 +58,7 @@ local function main(args)
   end
   local run = find(name)
   if not run then return complain(commands.unknown(name)) end
+  collectgarbage("incremental", PAUSE, 0, 0)
   local rest = table.move(args, 2, #args, 1, {})
   local ok, code, err = xpcall(run, function(e)
     if type(e) ~= "table" then

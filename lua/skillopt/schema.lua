@@ -26,12 +26,11 @@ local function class_of(row)
   return (row[1]:find "timeout" or row[1]:find "workers$") and "run" or "result"
 end
 
+--- A row becomes its key: what it says by place gets a name.
 local function key_of(row)
-  local key = { name = row[1], type = row[2], doc = row[3], class = class_of(row) }
-  for field, value in raw.next, row do
-    if math.type(field) ~= "integer" then key[field] = value end
-  end
-  return key
+  row.name, row.type, row.doc, row.class = row[1], row[2], row[3], class_of(row)
+  row[1], row[2], row[3] = nil, nil, nil
+  return row
 end
 
 local function add(schema, key)

@@ -2,7 +2,8 @@
  *
  * OpenSSL's plain SHA-256 functions: its newer ones give the same after they have read
  * its configuration and looked the algorithm up, which a short command need not wait
- * for. */
+ * for. They need 20 KB of it, which stand in the program where the system has the library
+ * for that: loading the whole of it was a quarter of a start. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* library.c - see library.h. */
 #include "base/library.h"
-#include <openssl/crypto.h>
+#include <openssl/opensslv.h>
 #include <stdio.h>
 
 struct library library_of(const char *name, const char *version)
@@ -12,5 +12,5 @@ struct library library_of(const char *name, const char *version)
 
 struct library library_openssl(void)
 {
-    return library_of("OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING));
+    return library_of("OpenSSL", OPENSSL_VERSION_STR);
 }

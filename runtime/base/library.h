@@ -10,5 +10,6 @@ struct library {
 /* A longer version is cut. */
 struct library library_of(const char *name, const char *version);
 
-/* OpenSSL, which makes the digests. */
+/* OpenSSL, which makes the digests; the version it was built with, for what is used of it
+ * stands in the program. */
 struct library library_openssl(void);

@@ -181,6 +181,10 @@ void state_free(lua_State *L)
     pool_free(pool);
 }
 
+/* Of the collector, in percent: what a start makes stays, until skillopt/main.lua sets
+ * Lua's own. */
+enum { LOADING_PAUSE = 1000 };
+
 lua_State *state_new(const char *home, struct err *e)
 {
     lua_State *L = lua_newstate(pool_resize, pool_new());
@@ -190,6 +194,7 @@ lua_State *state_new(const char *home, struct err *e)
     }
     lua_atpanic(L, on_panic);
     *(void **)lua_getextraspace(L) = NULL; /* no task runs on the main thread */
+    lua_gc(L, LUA_GCINC, LOADING_PAUSE, 0, 0);
     open_libraries(L);
     if (run_loader(L, home, e))
         return L;

@@ -1,10 +1,10 @@
 /* archive.c - see archive.h. */
 #include "io/archive.h"
 #include "base/mem.h"
-#include <zip.h>
+#include "io/zip_late.h"
 
 struct archive {
-    zip_t *zip;
+    zip_t *handle;
     size_t count;
 };
 
@@ -12,8 +12,8 @@ enum { PIECE = 16384 };
 
 static bool fault(zip_error_t *cause, struct err *e)
 {
-    err_set(e, ERR_DATA, "the archive cannot be read: %s", zip_error_strerror(cause));
-    zip_error_fini(cause);
+    err_set(e, ERR_DATA, "the archive cannot be read: %s", zip.error_strerror(cause));
+    zip.error_fini(cause);
     return false;
 }
 
@@ -24,32 +24,32 @@ static zip_t *open_zip(const char *bytes, size_t n, struct err *e)
         return NULL;
     }
     zip_error_t cause;
-    zip_error_init(&cause);
-    zip_source_t *source = zip_source_buffer_create(bytes, n, 0, &cause);
-    zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &cause) : NULL;
-    if (!zip) {
-        zip_source_free(source);
+    zip.error_init(&cause);
+    zip_source_t *source = zip.source_buffer_create(bytes, n, 0, &cause);
+    zip_t *opened = source ? zip.open_from_source(source, ZIP_RDONLY, &cause) : NULL;
+    if (!opened) {
+        zip.source_free(source);
         fault(&cause, e);
         return NULL;
     }
-    zip_error_fini(&cause);
-    return zip;
+    zip.error_fini(&cause);
+    return opened;
 }
 
 struct archive *archive_open(const char *bytes, size_t n, struct err *e)
 {
-    zip_t *zip = open_zip(bytes, n, e);
-    if (!zip)
+    zip_t *opened = zip_load(e) ? open_zip(bytes, n, e) : NULL;
+    if (!opened)
         return NULL;
-    zip_int64_t count = zip_get_num_entries(zip, 0);
+    zip_int64_t count = zip.get_num_entries(opened, 0);
     if (count < 0 || count > ARCHIVE_ENTRIES_MAX) {
-        zip_discard(zip);
+        zip.discard(opened);
         err_set(e, ERR_LIMIT, "the archive has more than %d entries",
                 ARCHIVE_ENTRIES_MAX);
         return NULL;
     }
     struct archive *a = mem_new(sizeof *a);
-    *a = (struct archive){ .zip = zip, .count = (size_t)count };
+    *a = (struct archive){ .handle = opened, .count = (size_t)count };
     return a;
 }
 
@@ -57,7 +57,7 @@ void archive_close(struct archive *a)
 {
     if (!a)
         return;
-    zip_discard(a->zip);
+    zip.discard(a->handle);
     mem_free(a);
 }
 
@@ -68,7 +68,7 @@ size_t archive_count(const struct archive *a)
 
 const char *archive_name(const struct archive *a, size_t index)
 {
-    const char *name = zip_get_name(a->zip, index, ZIP_FL_ENC_RAW);
+    const char *name = zip.get_name(a->handle, index, ZIP_FL_ENC_RAW);
     return name ? name : "";
 }
 
@@ -76,10 +76,10 @@ static bool read_all(zip_file_t *file, struct buf *out, struct err *e)
 {
     char piece[PIECE];
     for (;;) {
-        zip_int64_t n = zip_fread(file, piece, sizeof piece);
+        zip_int64_t n = zip.fread(file, piece, sizeof piece);
         if (n < 0)
             return err_set(e, ERR_DATA, "%s",
-                           zip_error_strerror(zip_file_get_error(file)));
+                           zip.error_strerror(zip.file_get_error(file)));
         if (n == 0)
             return true;
         if (!buf_add(out, piece, (size_t)n))
@@ -91,10 +91,11 @@ bool archive_read(struct archive *a, size_t index, struct buf *out, struct err *
 {
     struct err why = { 0 };
     const char *name = archive_name(a, index);
-    zip_file_t *file = zip_fopen_index(a->zip, index, 0);
+    zip_file_t *file = zip.fopen_index(a->handle, index, 0);
     if (!file)
-        return err_set(e, ERR_DATA, "%s in the archive: %s", name, zip_strerror(a->zip));
+        return err_set(e, ERR_DATA, "%s in the archive: %s", name,
+                       zip.strerror(a->handle));
     bool ok = read_all(file, out, &why);
-    zip_fclose(file);
+    zip.fclose(file);
     return ok || err_set(e, why.kind, "%s in the archive: %s", name, why.message);
 }

@@ -109,11 +109,13 @@ bool file_stat(const char *path, struct file_info *info, struct err *e)
 {
     struct stat s;
     *info = (struct file_info){ .kind = FILE_NONE };
-    int failed = stat(path, &s);
-    if (failed && (is_absent(errno) || errno == ELOOP))
-        failed = lstat(path, &s);
-    if (failed)
+    if (lstat(path, &s) != 0)
         return is_absent(errno) || file_err(e, "look at", path, errno);
+    struct stat behind;
+    if (S_ISLNK(s.st_mode) && stat(path, &behind) == 0)
+        s = behind;
+    else if (S_ISLNK(s.st_mode) && !is_absent(errno) && errno != ELOOP)
+        return file_err(e, "look at", path, errno);
     info->kind = kind_of(s.st_mode);
     info->size = info->kind == FILE_REGULAR ? s.st_size : 0;
     info->mode = s.st_mode & 07777;
@@ -122,13 +124,13 @@ bool file_stat(const char *path, struct file_info *info, struct err *e)
 
 enum { READ_STEP = 1 << 16 };
 
-/* How much to ask for at first. The size is only a guess: files of /proc say 0, and
- * one byte more shows the end without growing the buf. */
-static size_t first_step(int fd)
+/* Bytes of a regular file; 0 when that is not known. The size is only a guess: files of
+ * /proc say 0. */
+static size_t size_of(int fd)
 {
     struct stat s;
     bool is_known = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0;
-    return is_known ? (size_t)s.st_size + 1 : READ_STEP;
+    return is_known ? (size_t)s.st_size : 0;
 }
 
 static bool too_large(const char *path, size_t max, struct err *e)
@@ -136,11 +138,14 @@ static bool too_large(const char *path, size_t max, struct err *e)
     return err_set(e, ERR_LIMIT, "%s is larger than %zu bytes", path, max);
 }
 
-/* When `out` has no room left one byte more is asked for: it may be the end. */
+/* When `out` has no room left one byte more is asked for: it may be the end. One byte
+ * more than the file's size shows the end without growing the buf, and without another
+ * read where just that size comes. */
 static bool read_fd(int fd, const char *path, struct buf *out, struct err *e)
 {
     size_t max = out->max ? out->max : BUF_DEFAULT_MAX;
-    size_t step = first_step(fd);
+    size_t size = size_of(fd), start = out->len;
+    size_t step = size ? size + 1 : READ_STEP;
     for (;;) {
         char extra = 0;
         size_t left = max > out->len ? max - out->len : 0;
@@ -154,7 +159,8 @@ static bool read_fd(int fd, const char *path, struct buf *out, struct err *e)
             buf_added(out, k > 0 ? (size_t)k : 0);
         if (k < 0)
             return file_err(e, "read", path, code);
-        if (k == 0)
+        bool is_whole = size && out->len - start == size && (size_t)k < want;
+        if (k == 0 || is_whole)
             return true;
         if (!want)
             return too_large(path, max, e);

@@ -1,9 +1,9 @@
 /* io_library.c - see io_library.h. */
 #include "io/io_library.h"
 #include "io/curl_late.h"
+#include "io/zip_late.h"
 #include <sqlite3.h>
 #include <uv.h>
-#include <zip.h>
 #include <zstd.h>
 
 struct library io_library_curl(void)
@@ -30,5 +30,7 @@ struct library io_library_zstd(void)
 
 struct library io_library_zip(void)
 {
-    return library_of("libzip", zip_libzip_version());
+    if (!zip_load(NULL))
+        return library_of("libzip", "not installed");
+    return library_of("libzip", zip.libzip_version());
 }

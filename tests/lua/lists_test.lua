@@ -34,6 +34,18 @@ test("a lazy list cannot be written to, and its entries are new each time", func
   t.equal(list[1].id, "q1")
 end)
 
+test("lists.canonical takes the bytes that an entry is kept as", function(t)
+  local made = 0
+  local kept = lists.lazy(1, function()
+    made = made + 1
+    return { b = 1, a = "x" }
+  end, nil, function() return '{"a":"x","b":1}' end)
+  t.equal({ lists.canonical(kept, 1), made }, { '{"a":"x","b":1}', 0 })
+  lists.move(kept, function() return { c = 2 } end)
+  t.equal(lists.canonical(kept, 1), '{"c":2}')
+  t.equal(lists.canonical({ { b = 1, a = "x" } }, 1), '{"a":"x","b":1}')
+end)
+
 test("pick, slice and shuffled make no entry", function(t)
   local list, made = items(5)
   local picked = lists.pick(lists.slice(list, 2, 9), { 4, 1 })

@@ -313,9 +313,10 @@ test("what cannot be unwound ends the process with its slot", function(t)
   local done = process.lua [[
     local watch, task = require "rt.watch", require "skillopt.task"
     watch.patience(0.05)
+    local long = ("%c"):rep(1 << 23)
     task.map({ 1 }, function()
       watch.on()
-      return os.date(("%c"):rep(1 << 23), 0)
+      return os.date(long, 0)
     end, { label = "stuck" })
   ]]
   t.equal(done.code, 70)

@@ -2,6 +2,7 @@
 --- written in. Read-only for everybody.
 local schema = require "skillopt.schema"
 local json = require "rt.json"
+local raw_next = require("rt.raw").next
 
 ---@class skillopt.Config
 local Config = {}
@@ -79,21 +80,31 @@ function Config:policy(slot)
   return value, self:options("policy." .. slot)
 end
 
+--- The keys of the options by who declares them; words that mean a key of another name too.
+local function options_by_owner(keys)
+  local owners = {}
+  local function put_key(owner, option, key)
+    owners[owner] = owners[owner] or {}
+    owners[owner][option] = key
+  end
+  for _, key in ipairs(keys.list) do
+    if key.option then put_key(key.name:sub(1, -#key.option - 2), key.option, key) end
+  end
+  for word, key in raw_next, keys.by_word do
+    local owner, option = word:match "^(.+)%.(.+)$"
+    if owner then put_key(owner, option, key) end
+  end
+  return owners
+end
+
 --- Values of the options that the environment (`"env"`) or a policy (`"policy.rate"`)
 --- declares, those with a key of their own included.
 ---@param owner string
 ---@return table<string, any>
 function Config:options(owner)
-  local prefix, options = owner .. ".", {}
-  for _, key in ipairs(self._keys.list) do
-    if key.option and key.name:sub(1, #prefix) == prefix then
-      options[key.option] = self:get(key.name)
-    end
-  end
-  for word, key in pairs(self._keys.by_word) do
-    if word:sub(1, #prefix) == prefix then
-      options[word:sub(#prefix + 1)] = self:get(key.name)
-    end
+  local options = {}
+  for option, key in raw_next, self._options[owner] or {} do
+    options[option] = self:get(key.name)
   end
   return options
 end
@@ -178,7 +189,7 @@ function M.new(state, keys)
     return all
   end
   return setmetatable({ values = values, roles = state.roles, problems = state.problems,
-    notes = state.notes, _keys = keys, _winners = state.winners,
+    notes = state.notes, _keys = keys, _options = options_by_owner(keys), _winners = state.winners,
     _secret = secret }, Config)
 end
 

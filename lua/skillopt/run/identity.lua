@@ -16,10 +16,10 @@ local M = {}
 function M.source_name(path, folder)
   if folder == "." and not path:find "^%.?/" then return "./" .. path end
   if path:sub(1, #folder + 1) == folder .. "/" then return "./" .. path:sub(#folder + 2) end
-  local absolute = file.absolute(path) or path
-  if absolute:sub(1, #loader.home + 1) == loader.home .. "/" then
-    return "@" .. absolute:sub(#loader.home + 2)
-  end
+  local installed = loader.home .. "/"
+  local is_plain = path:sub(1, #installed) == installed and not path:find("/.", 1, true)
+  local absolute = is_plain and path or file.absolute(path) or path
+  if absolute:sub(1, #installed) == installed then return "@" .. absolute:sub(#installed + 1) end
   return path
 end
 

@@ -2,6 +2,7 @@
 local dataset = require "skillopt.dataset"
 local digest = require "rt.digest"
 local json = require "rt.json"
+local lists = require "skillopt.lists"
 local sandbox = require "skillopt.sandbox"
 
 local M = {}
@@ -52,7 +53,7 @@ local function store_items(run)
     local keys, items = run.item_keys[split], run.data[split]
     for i = 1, #keys do
       if not j:find("item", "", keys[i]) then
-        put(j, "item", "", keys[i], json.canonical(items[i]))
+        put(j, "item", "", keys[i], lists.canonical(items, i))
       end
     end
     store_keys(j, split, keys)

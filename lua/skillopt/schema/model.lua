@@ -1,6 +1,7 @@
 --- Keys of the section model: roles, back-ends and what is common to all calls. The keys
 --- of the single back-ends are made from their table.
 local backends = require "skillopt.schema.backends"
+local raw_next = require("rt.raw").next
 
 local ROLES <const> = { "optimizer", "target" }
 local EFFORTS <const> = { "none", "minimal", "low", "medium", "high", "xhigh", "max" }
@@ -53,7 +54,7 @@ local function add(backend, key, role)
   local part, type, doc = key[1], key[2], key[3]
   local flat = (role and role .. "_" or "") .. prefix .. "_" .. part
   local row = {}
-  for field, value in pairs(key) do
+  for field, value in raw_next, key do
     if math.type(field) ~= "integer" then row[field] = value end
   end
   row[1], row[2] = "model." .. flat, type
