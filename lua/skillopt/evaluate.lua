@@ -19,9 +19,11 @@ local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
 local lists = require "skillopt.lists"
 local options = require "skillopt.options"
+local raw_next = require("rt.raw").next
 local rows_of = require "skillopt.rows"
 local skill = require "skillopt.skill"
 local task = require "skillopt.task"
+local text_of = require "rt.text"
 local watch = require "rt.watch"
 local workspace = require "skillopt.workspace"
 
@@ -91,8 +93,21 @@ local function log_failure(eval, rep, err)
     traceback = type(err) == "table" and err.traceback or nil }
 end
 
+--- Is it a flat table that JSON can surely hold? Most results are.
+local function is_plain(mark)
+  if getmetatable(mark) then return false end
+  for name, value in raw_next, mark do
+    local kind = type(value)
+    local is_fine = kind == "boolean" or kind == "number" and value - value == 0
+      or kind == "string" and text_of.is_valid(value)
+    if not is_fine or type(name) ~= "string" or not text_of.is_valid(name) then return false end
+  end
+  return true
+end
+
 --- Why a result cannot be written down, or nil.
 local function unwritable(mark)
+  if is_plain(mark) then return nil end
   local ok, why = pcall(json.encode, mark)
   if ok then return nil end
   why = tostring(why)

@@ -37,7 +37,7 @@ local function fault(form, ...)
   return { kind = "data", message = form:format(...), retry = false }
 end
 
-local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge end
+local function is_finite(x) return x - x == 0 end
 
 local RANGE <const> = "the result's '%s' must be a number from 0 to 1, got %s"
 
@@ -68,7 +68,7 @@ function M.check(result)
   if not hard then return nil, err end
   local soft, err2 = share(result, "soft", hard)
   if not soft then return nil, err2 end
-  local marks = {}
+  local marks = { hard = nil, soft = nil } -- room
   for name, value in pairs(result) do
     if math.type(value) then
       if not is_finite(value) then
@@ -187,7 +187,7 @@ end
 
 --- Marks of one repeat as a table.
 local function marks_at(data, place)
-  local marks = {}
+  local marks = { hard = nil, soft = nil } -- room
   for name, own in raw.next, data.marks do marks[name] = own[place] end
   return marks
 end
@@ -400,11 +400,11 @@ end
 
 --- The row of one repeat: what is left of it when the texts are not kept.
 local function row_of(data, id, place)
-  local row = {}
-  for name, value in pairs(data.rows and data.rows[place] or {}) do row[name] = value end
+  local row = { id = nil, state = nil, task_type = nil, hard = nil, soft = nil } -- room
+  for name, value in raw.next, data.rows and data.rows[place] or {} do row[name] = value end
   row.id, row.state = id, state_at(data, place)
   row.task_type = data.type_names[data.types[place]]
-  for name, own in pairs(data.marks) do
+  for name, own in raw.next, data.marks do
     if name ~= "metric" then
       local mark = own[place]
       if mark then row[name] = mark end

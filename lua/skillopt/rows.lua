@@ -28,6 +28,7 @@ M.WORDS = {
 
 local KEYS = { "id", "state", "hard", "soft", "task_type", "fail_reason", "predicted_answer",
   "n_turns" }
+local FORM <const> = { keys = KEYS }
 
 local function task_type(eval, item)
   local env = eval.run.env
@@ -45,7 +46,9 @@ end
 
 local function row_of(eval, job)
   local rep, item = job.rep, job.item
-  local row = {}
+  -- Made with room for the fields that all rows have.
+  local row = { id = nil, state = nil, hidden = nil, task_type = nil, n_turns = nil, hard = nil,
+    soft = nil, predicted_answer = nil, fail_reason = nil, answer = nil }
   for name, value in pairs(rep.mark or {}) do row[name] = value end
   row.id, row.state = item.id, rep.state
   row.hidden = row.hidden or leak.row_hidden(eval.run.env, item, eval.run.env_opt)
@@ -180,7 +183,7 @@ end
 ---@param job table
 function M.keep(eval, job)
   if not eval.spool then return end
-  local at, err = eval.spool:add(json.encode(job.row, { keys = KEYS }) .. "\n")
+  local at, err = eval.spool:add(json.encode(job.row, FORM) .. "\n")
   if not at then error(err, 0) end
   eval.rows[job.place] = at
   local wanted = eval.run.predictions == "all"

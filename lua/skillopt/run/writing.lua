@@ -108,6 +108,8 @@ local function make_record(run)
   end
 end
 
+local EVENT_FORM <const> = { keys = { "event", "slot" } }
+
 --- Bytes of events written at once.
 local EVENTS_AT_ONCE <const> = 1 << 16
 
@@ -139,7 +141,7 @@ local function make_events(run)
   --- Write the events noted since the last call; for the root task.
   function run.flush_events()
     each_event(task.take_events(), function(event)
-      local line = json.encode(event, { keys = { "event", "slot" } }) .. "\n"
+      local line = json.encode(event, EVENT_FORM) .. "\n"
       text[#text + 1], size = line, size + #line
       if size >= EVENTS_AT_ONCE then put() end
     end)

@@ -86,6 +86,15 @@ static const struct span thoughts[] = {
     { "think", 5 }, { "thinking", 8 }, { "thought", 7 }, { "reasoning", 9 }
 };
 
+/* Most brackets are of other tags, which their first letter shows. */
+static bool may_be_thought(struct span text, size_t start)
+{
+    size_t i = start + 1;
+    i += i < text.len && text.ptr[i] == '/';
+    char c = i < text.len ? lower(text.ptr[i]) : '>';
+    return c == 't' || c == 'r' || (unsigned char)c >= 0x80;
+}
+
 /* The next tag of any of those names; which one it is, is *name. */
 static bool next_thought(struct span text, size_t from, struct span *name,
                          struct tag *tag)
@@ -94,6 +103,8 @@ static bool next_thought(struct span text, size_t from, struct span *name,
         from = plain_find(text, SPAN("<"), from);
         if (from == PLAIN_NONE)
             return false;
+        if (!may_be_thought(text, from))
+            continue;
         for (size_t i = 0; i < sizeof thoughts / sizeof thoughts[0]; i++)
             if (tag_at(text, from, thoughts[i], tag)) {
                 *name = thoughts[i];
