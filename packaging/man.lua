@@ -63,7 +63,7 @@ explains all keys.
 done
 .TP
 .B 2
-usage or configuration
+usage, configuration, or a file of the user's that failed
 .TP
 .B 3
 data

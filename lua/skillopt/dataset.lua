@@ -12,7 +12,6 @@ local json = require "rt.json"
 local leak = require "skillopt.leak"
 local lists = require "skillopt.lists"
 local records = require "skillopt.data.records"
-local raw_next = require("rt.raw").next
 local rng = require "rt.rng"
 local scratch = require "skillopt.scratch"
 local spool = require "rt.spool"
@@ -262,6 +261,10 @@ local function is_missing(value)
   return value == nil or value == json.null or value == ""
 end
 
+local function words_of(raised)
+  return tostring(type(raised) == "table" and raised.message or raised)
+end
+
 local function check_item(item, where, opt, problems)
   for _, field in ipairs(opt.required or {}) do
     if is_missing(item[field]) then
@@ -274,7 +277,7 @@ local function check_item(item, where, opt, problems)
   if not opt.check then return end
   local ok, fine, why, hint = pcall(opt.check, item, opt.options or {})
   if not ok then
-    note(problems, "%s: the environment's check raised: %s", where, tostring(fine))
+    note(problems, "%s: the environment's check raised: %s", where, words_of(fine))
   elseif not fine then
     note(problems, "%s: %s", where, why or "refused by the environment")
     problems.hint = problems.hint or hint
@@ -288,23 +291,27 @@ local function canonical(value, where, problems)
   note(problems, "%s cannot be stored: %s", where, written:match "%((.*)%)$" or written)
 end
 
-local function copy_of(raw, opt)
-  local item = {}
-  if opt.items then
-    for k, v in pairs(opt.items(raw, opt.options or {})) do item[k] = v end
-  else
-    for k, v in raw_next, raw do item[k] = v end
+--- What the environment makes of a raw record; nil and a noted problem when that fails.
+local function made_by(raw, where, opt, problems)
+  local ok, answer = pcall(opt.items, raw, opt.options or {})
+  if not ok then
+    note(problems, "%s: the environment's items raised: %s", where, words_of(answer))
+    return nil
   end
-  return item
+  if answer == nil or type(answer) == "table" then return answer or raw end
+  note(problems, "%s: the environment's items answers %s, not a table", where, tostring(answer))
 end
 
---- The id as the data has it, or one that is made; nil when the value cannot be stored.
-local function id_of(item, raw, where, opt, problems)
-  local is_made = is_missing(item.id) and opt.fix_ids
-  if not is_made and not opt.items then return true, item.id end
-  local written = canonical(raw, where, problems)
-  if not written then return false end
-  return true, is_made and made_id(written) or item.id
+--- The fields of an item, and what its id is made of where that is missing; nil when
+--- something cannot be stored.
+local function fields_of(raw, where, opt, problems)
+  local written = (opt.items or opt.fix_ids) and canonical(raw, where, problems)
+  if written == nil then return nil end
+  local made, out = raw, {}
+  if opt.items then made = made_by(raw, where, opt, problems) end
+  if not made then return nil end
+  for k, v in pairs(made) do out[k] = v end
+  return out, written
 end
 
 --- Bring one raw value into the item form with a text id, and into bytes; nil when that
@@ -314,10 +321,12 @@ local function item_of(raw, where, opt, problems)
     note(problems, "%s is no object", where)
     return nil
   end
-  local item = copy_of(raw, opt)
-  local is_fine, id = id_of(item, raw, where, opt, problems)
-  item.id = is_fine and id_text(id) or nil
-  local bytes = is_fine and canonical(item, where, problems)
+  local item, written = fields_of(raw, where, opt, problems)
+  if not item then return nil end
+  local id = item.id
+  if is_missing(id) and opt.fix_ids then id = made_id(written) end
+  item.id = id_text(id)
+  local bytes = canonical(item, where, problems)
   if not bytes then return nil end
   if item.id then return item, bytes end
   note(problems, is_missing(id) and "%s has no id"

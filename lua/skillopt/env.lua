@@ -1,7 +1,9 @@
 --- Environments: what a benchmark says about itself, checked when it is loaded.
+local contract = require "skillopt.contract"
 local file = require "rt.file"
 local loader = require "skillopt.loader"
 local names = require "skillopt.names"
+local plugin = require "skillopt.plugin"
 
 local M = {}
 
@@ -47,6 +49,27 @@ function M.define(spec)
       "rollout = function(item, ctx) ... return { hard = ..., soft = ... } end")
   end
   return spec
+end
+
+--- How the functions are called that the library calls beside the rollout.
+local CALLS <const> = { prepare = "(item, seed, opt)", task_type = "(item, opt)",
+  feedback = "(item, result, opt)", hidden = "(item, opt)" }
+
+--- The environment as a run takes it: what those functions raise, or answer against their
+--- contract, says whose mistake it is. What a rollout raises is the state of its item.
+---@param spec skillopt.EnvSpec
+---@return skillopt.EnvSpec
+function M.ready(spec)
+  local out = {}
+  for field, value in pairs(spec) do out[field] = value end
+  for field, form in pairs(CALLS) do
+    if type(spec[field]) == "function" then
+      local call = plugin.call(('%s of environment "%s"'):format(field, spec.name),
+        field .. form, spec[field])
+      out[field] = contract.of("environment", field, call)
+    end
+  end
+  return out
 end
 
 --- Folder of an environment's own files (prompts, skill.md): that of its init.lua.

@@ -19,6 +19,7 @@ local evaluation = require "skillopt.evaluation"
 local json = require "rt.json"
 local lists = require "skillopt.lists"
 local options = require "skillopt.options"
+local plugin = require "skillopt.plugin"
 local raw_next = require("rt.raw").next
 local rows_of = require "skillopt.rows"
 local skill = require "skillopt.skill"
@@ -390,8 +391,10 @@ local function prepare(eval)
   if not env.prepare then return end
   eval.prepared = {}
   for _, item in ipairs(eval.items) do
+    plugin.about(item.id)
     eval.prepared[item.id] = env.prepare(item, eval.seed, eval.run.env_opt)
   end
+  plugin.about(nil)
 end
 
 local function ids_of(items)

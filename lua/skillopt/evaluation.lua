@@ -9,6 +9,7 @@
 --- one item after the other; what it has not reached is not part of it yet.
 local columns = require "rt.columns"
 local json = require "rt.json"
+local plugin = require "skillopt.plugin"
 local raw = require "rt.raw"
 local trajectory = require "skillopt.trajectory"
 
@@ -95,15 +96,13 @@ local HARD <const> = {
 
 --- The metric's own mark of a repeat, from its other marks.
 local function metric_of(metric, marks, id)
+  plugin.about(id)
   local value = metric.item(marks, metric.opt)
-  if not math.type(value) or not is_finite(value) then
-    local words = "item %s: the metric gives %s, not a finite number"
-    error(fault(words, id, tostring(value)), 0)
-  end
   if metric.max and value > metric.max then
-    local words = "item %s: the metric gives %s, and says that it gives at most %s"
-    error(fault(words, id, tostring(value), tostring(metric.max)), 0)
+    plugin.wrong(metric.calls.item, "the metric gives %s, and says that it gives at most %s",
+      tostring(value), tostring(metric.max))
   end
+  plugin.about(nil)
   return value
 end
 
@@ -176,11 +175,7 @@ local function score(data)
   local value = mean(data, "metric")
   local adjust = data.metric.adjust
   if not value or not adjust then return value end
-  value = adjust(value, data.skill, data.metric.opt)
-  if not math.type(value) or not is_finite(value) then
-    error(fault("the metric's adjust gives %s, not a finite number", tostring(value)), 0)
-  end
-  return value
+  return adjust(value, data.skill, data.metric.opt)
 end
 
 ------------------------------------------------------------------------ growing

@@ -11,7 +11,8 @@ local M = {}
 M.list = {
   { code = 0, words = "done" },
   { code = 1, words = "`skillopt test`: a test failed" },
-  { code = 2, words = "usage or configuration", kinds = { "usage", "config" } },
+  { code = 2, words = "usage, configuration, or a file of the user's that failed",
+    kinds = { "usage", "config" } },
   { code = 3, words = "data", kinds = { "data" } },
   { code = 4, words = "login or provider", kinds = { "auth", "network", "timeout", "rate_limit",
     "server", "bad_request", "refused", "filtered", "too_long", "parse", "truncated", "process",

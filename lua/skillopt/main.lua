@@ -41,7 +41,9 @@ local function complain(err)
   local hint = err.hint and ("\n  " .. err.hint) or ""
   stdout.error(visible.text(string.format("skillopt: %s: %s%s\n", err.kind or "bug",
     err.message or tostring(err), hint)))
-  if err.traceback and err.kind == "bug" then stdout.error(err.traceback .. "\n") end
+  if err.traceback and (err.kind == "bug" or err.is_users) then
+    stdout.error(err.traceback .. "\n")
+  end
   return exits.of(err)
 end
 

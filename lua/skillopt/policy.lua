@@ -1,10 +1,12 @@
 --- What a policy file defines, and how it is made ready for a run.
 ---
 --- `define` checks the shape when the file is loaded. `instance` fills in the option
---- values of one experiment and gives the loop a plain table; what a pure policy answers
---- (a gate's decision, a rate) is checked there, so that the loop can trust it.
+--- values of one experiment and gives the loop a plain table, whose functions answer what
+--- the contract of their slot says or raise (skillopt.contract).
 
+local contract = require "skillopt.contract"
 local names = require "skillopt.names"
+local plugin = require "skillopt.plugin"
 
 local M = {}
 
@@ -230,77 +232,6 @@ end
 
 ----------------------------------------------------------------------- instance
 
-local DECISIONS <const> =
-  { accept = true, reject = true, undecided = true, force_accept = true }
-local SIDES <const> = { candidate = true, current = true, best = true }
-
---- A policy answered what its slot does not take: a mistake of its author's.
-local function wrong(form, ...)
-  error({ kind = "config", message = form:format(...), retry = false,
-    hint = "lua/policies/SLOT/README.md has the contract of each slot" }, 0)
-end
-
-local function check_need(who, need)
-  if need == nil then return { repeats = 1, of = { "candidate", "current" } } end
-  local good = type(need) == "table" and is_integer(need.repeats) and need.repeats >= 1
-    and is_list(need.of) and #need.of > 0
-  for _, side in ipairs(good and need.of or {}) do good = good and SIDES[side] end
-  if not good then
-    wrong('%s: need must be {repeats = 1 or more, of = {"candidate", "current"}}', who)
-  end
-  return need
-end
-
---- A gate's answer as the loop takes it: a word, the reason, and what an undecided gate
---- needs.
-local function check_gate(who, run)
-  return function(...)
-    local decision, reason, need = run(...)
-    if type(decision) == "boolean" then decision = decision and "accept" or "reject" end
-    if not DECISIONS[decision] then
-      wrong("%s: a gate answers true, false, accept, reject or undecided, got %s", who,
-        show(decision))
-    end
-    if reason ~= nil and type(reason) ~= "string" then
-      wrong("%s: a gate's reason is a text, got %s", who, show(reason))
-    end
-    return decision, reason, decision == "undecided" and check_need(who, need) or nil
-  end
-end
-
-local function check_rate(who, run)
-  return function(...)
-    local edits, decision = run(...)
-    local whole = math.type(edits) and math.tointeger(edits)
-    if not whole or whole < 0 then
-      wrong("%s: a rate is a whole number of at least 0, got %s", who, show(edits))
-    end
-    return whole, decision
-  end
-end
-
---- A check of the first value that `run` answers, which is a `kind`.
-local function check_kind(kind, words, may_be_nil)
-  return function(who, run)
-    return function(...)
-      local answer = table.pack(run(...))
-      local first = answer[1]
-      if type(first) ~= kind and not (may_be_nil and first == nil) then
-        wrong("%s: it must answer %s, got %s", who, words, show(first))
-      end
-      return table.unpack(answer, 1, answer.n)
-    end
-  end
-end
-
-local check_text = check_kind("string", "a text or nil", true)
-
-local CHECKED <const> = { gate = check_gate, rate = check_rate,
-  reflect = check_kind("table", "a list of raw patches"),
-  aggregate = check_kind("table", "a patch"), select = check_kind("table", "a patch"),
-  slow_update = check_text, meta_skill = check_text,
-  appendix = check_kind("table", "a list of notes") }
-
 --- Values of all options, or nil and a config error.
 local function fill(who, options, values)
   for name in pairs(values) do
@@ -330,6 +261,17 @@ local function inline(slot, f)
   return { is_policy = true, slot = slot, options = {}, [field] = f }
 end
 
+--- Fields of a definition that are none of a policy's.
+local APART <const> = { options = true, check = true, is_policy = true, slot = true }
+
+--- A field as the loop takes it: a function with what is to be said of it when it fails.
+local function made_ready(policy, who, field, value)
+  if type(value) ~= "function" then return value end
+  local form = SLOTS[policy.slot][field]:match "^%b()"
+  policy.calls[field] = plugin.call(who, field .. form, value)
+  return contract.of(policy.slot, field, policy.calls[field])
+end
+
 ---@class skillopt.Policy
 ---@field slot string
 ---@field name string
@@ -341,6 +283,7 @@ end
 ---@field hopeless function? gate
 ---@field waits boolean? rate
 ---@field control string? rate: the word for it in the records, default "fixed"
+---@field calls table<string, skillopt.PluginCall> what is said of its functions, by field
 ---@field takes string? update: the kind of items it works on, default "edits"
 
 --- Make a definition or an inline function ready: fill in and check the option values.
@@ -367,14 +310,10 @@ function M.instance(definition, values, identity)
     local ok, why = definition.check(opt)
     if not ok then return nil, config_error("%s: %s", who, why) end
   end
-  local policy = { name = name, opt = opt }
+  local policy = { name = name, slot = definition.slot, opt = opt, calls = {} }
   for field, value in pairs(definition) do
-    if field ~= "options" and field ~= "check" and field ~= "is_policy" then
-      policy[field] = value
-    end
+    if not APART[field] then policy[field] = made_ready(policy, who, field, value) end
   end
-  local checked = CHECKED[definition.slot]
-  if checked then policy.run = checked(who, policy.run) end
   return policy
 end
 

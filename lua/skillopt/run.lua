@@ -145,6 +145,17 @@ function M.train(run)
   return run.result
 end
 
+--- What the same command does once a file of the user's that failed is mended: its sources
+--- are part of what a run is.
+local function goes_on(path, is_fixed)
+  if is_fixed then
+    return ("the run goes on in %s, where it was, with what is on file, as long as the mended "
+      .. "file decides the finished steps as they were decided"):format(path)
+  end
+  return "it goes on in the next folder, a fork that takes over every answer on file, so that "
+    .. "nothing is paid twice"
+end
+
 --- Open the folder, go, close. What the caller asked for in `opt` is that of the command.
 ---@async
 ---@param run table prepared
@@ -163,6 +174,7 @@ function M.go(run, opt)
   M.attach(run, { journal = opened.journal, parents = parents, path = opened.path,
     quiet = opt.quiet, json = opt.json })
   if opt.approve then opt.approve(run, announce.answers_on_file(opened)) end
+  run.goes_on = goes_on(opened.path, out_root or opt.resume)
   if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
   announce.say(run, opened, opt)
   local is_changed = opened.mode ~= "continue" or #(opened.soft or {}) > 0

@@ -123,11 +123,13 @@ test("a metric and its adjust make the score", function(t)
   t.equal(e:marks "a", { 2 })
 end)
 
-test("a metric that gives no finite number raises data", function(t)
+test("a metric that gives no finite number is a mistake of its author", function(t)
   for _, value in ipairs { "1", 0 / 0, math.huge } do
     local metric = policy.instance(function() return value end, nil, { slot = "metric" })
     local err = t.raises(function() make({ { "a", ok(1) } }, { metric = metric }) end)
-    t.equal(err.kind, "data")
+    t.equal(err.kind, "config")
+    t.ok(err.message:find('policy.metric "inline": it must answer a finite number, got ', 1, true))
+    t.ok(err.message:find(" for the item a", 1, true))
   end
 end)
 

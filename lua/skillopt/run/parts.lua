@@ -28,7 +28,8 @@ function M.open_env(run)
     raise("config", "env.name is not set", "which benchmark? installed are: "
       .. table.concat(env_of.installed(), ", "))
   end
-  run.env, run.env_folder = env_of.load(name, run.folders)
+  local spec, folder = env_of.load(name, run.folders)
+  run.env, run.env_folder = env_of.ready(spec), folder
   run.env_opt = loader.freeze(run.config:options "env")
   run.env_prompts = { run.folders[1], run.env_folder }
   run.judge = leak.judge_texts(run.env, run.env_folder)
