@@ -9,10 +9,12 @@
 #include "host/watch.h"
 #include "io/http.h"
 #include "io/loop.h"
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { EXIT_USAGE = 2, EXIT_BUG = 70 };
 
@@ -64,8 +66,21 @@ static void keep_memory(void)
 #endif
 }
 
+/* A standard stream that is closed would be the number of the next file that is opened:
+ * what is said would be written into the journal. */
+static void keep_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    keep_streams();
     keep_memory();
     struct err e = { 0 };
     if (!fault_init(getenv("SKILLOPT_FAULT"), &e)) {

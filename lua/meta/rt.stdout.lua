@@ -15,6 +15,11 @@ function stdout.write(text) end
 ---@return boolean is_out
 function stdout.error(text) end
 
+--- Why some of what was written to the standard output is not there (a full disk); nil when
+--- all is, or when the one who read it has gone.
+---@return string?
+function stdout.fault() end
+
 --- Is the standard output a terminal?
 ---@return boolean
 function stdout.is_terminal() end

@@ -47,16 +47,24 @@ local function complain(err)
   return exits.of(err)
 end
 
+--- A success that was not written down is none.
+local function written(code)
+  local fault = code == 0 and stdout.fault()
+  if not fault then return code end
+  return complain { kind = "io", message = "the standard output cannot be written: " .. fault,
+    hint = "what was said there is cut; give the same command again with room for it" }
+end
+
 local function main(args)
   args = with_command(args)
   local name = args[1]
   if name == nil or name == "-h" or name == "--help" then
     stdout.write(require("commands.help").overview())
-    return name and 0 or 2
+    return written(name and 0 or 2)
   end
   if name == "--version" then
     stdout.write(require("skillopt.version").page())
-    return 0
+    return written(0)
   end
   local run = find(name)
   if not run then return complain(commands.unknown(name)) end
@@ -70,7 +78,7 @@ local function main(args)
   end, rest)
   if not ok then return complain(interrupted(code, name)) end
   if code == nil and err then return complain(interrupted(err, name)) end
-  return code or 0
+  return written(code or 0)
 end
 
 return main

@@ -145,6 +145,12 @@ function M.train(run)
   return run.result
 end
 
+--- What is not on file when the journal is closed was not done.
+local function close(journal)
+  local ok, err = journal:close()
+  if not ok then error(err, 0) end
+end
+
 --- What the same command does once a file of the user's that failed is mended: its sources
 --- are part of what a run is.
 local function goes_on(path, is_fixed)
@@ -175,7 +181,7 @@ function M.go(run, opt)
     quiet = opt.quiet, json = opt.json })
   if opt.approve then opt.approve(run, announce.answers_on_file(opened)) end
   run.goes_on = goes_on(opened.path, out_root or opt.resume)
-  if not out_root and not opt.resume then folder_of.link_latest(root, opened.path) end
+  if not out_root and not opt.resume then folder_of.link_latest(root, opened) end
   announce.say(run, opened, opt)
   local is_changed = opened.mode ~= "continue" or #(opened.soft or {}) > 0
   if is_changed or not inputs.are_stored(run.journal) then inputs.store(run) end
@@ -186,8 +192,8 @@ function M.go(run, opt)
   run.calls_expected = ahead.rollouts + ahead.optimizer_calls
   local result = live.during(run.live, M.train, run)
   inputs.write_card(run) -- with what was read on the way
-  run.journal:close()
-  for _, parent in ipairs(parents) do parent:close() end
+  close(run.journal)
+  for _, parent in ipairs(parents) do close(parent) end
   return result
 end
 

@@ -2,31 +2,50 @@
 #include "host/bind.h"
 #include "host/live.h"
 #include "host/modules.h"
+#include <errno.h>
 #include <lauxlib.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int put(lua_State *L, FILE *file)
+/* Why the standard output could not be written the first time; 0 when it always was, or
+ * when nobody reads it any more. */
+static int output_fault;
+
+static bool put(lua_State *L, FILE *file)
 {
     size_t n;
     const char *text = luaL_checklstring(L, 1, &n);
     live_hide();
     bool ok = fwrite(text, 1, n, file) == n && fflush(file) == 0;
     lua_pushboolean(L, ok);
-    return 1;
+    return ok;
 }
 
 /* write(text) -> boolean: is it out? A closed pipe is no reason to end a run. */
 static int l_write(lua_State *L)
 {
-    return put(L, stdout);
+    bool is_lost = !put(L, stdout) && errno != EPIPE && errno != EBADF;
+    if (is_lost && !output_fault)
+        output_fault = errno;
+    return 1;
+}
+
+/* fault() -> text | nil: why some of what was written is not there. */
+static int l_fault(lua_State *L)
+{
+    if (!output_fault)
+        return 0;
+    lua_pushstring(L, strerror(output_fault));
+    return 1;
 }
 
 /* error(text) -> boolean: to the standard error stream. */
 static int l_error(lua_State *L)
 {
-    return put(L, stderr);
+    put(L, stderr);
+    return 1;
 }
 
 /* is_terminal() -> boolean: is the standard output a terminal? */
@@ -58,8 +77,10 @@ static int l_live(lua_State *L)
 }
 
 static const luaL_Reg functions[] = {
-    { "write", l_write },     { "error", l_error }, { "is_terminal", l_is_terminal },
-    { "columns", l_columns }, { "live", l_live },   { NULL, NULL },
+    { "write", l_write },     { "error", l_error },
+    { "fault", l_fault },     { "is_terminal", l_is_terminal },
+    { "columns", l_columns }, { "live", l_live },
+    { NULL, NULL },
 };
 
 int luaopen_rt_stdout(lua_State *L)

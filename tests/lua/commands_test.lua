@@ -5,6 +5,7 @@ local exits = require "skillopt.exits"
 local file = require "rt.file"
 local loader = require "skillopt.loader"
 local test = require "skillopt.test"
+local process = test.support "tests/lua/process.lua"
 
 test("every kind of error has one exit code of the table", function(t)
   local want = { usage = 2, config = 2, data = 3, auth = 4, network = 4, timeout = 4,
@@ -59,4 +60,17 @@ test("an unknown command is told the nearest name", function(t)
   t.equal(commands.unknown "shwo".hint, "did you mean `skillopt show`?")
   t.equal(commands.unknown "xyzxyzxyz".hint, "`skillopt help` lists the commands")
   t.equal(commands.load "../commands/run", nil)
+end)
+
+test("a result that does not fit on the disk is no success, whatever the command", function(t)
+  for _, args in ipairs { { "list", "envs" }, { "list", "backends", "--json" }, { "--version" },
+    { "help" }, { "help", "run" } } do
+    local done = process.run(args, { after = ">/dev/full" })
+    t.equal(done.code, 6)
+    t.ok(done.err:find("the standard output cannot be written: No space left", 1, true), done.err)
+  end
+end)
+
+test("a reader that has gone is no failure", function(t)
+  t.equal(process.run({ "list", "envs" }, { after = ">&-" }).code, 0)
 end)

@@ -67,9 +67,18 @@ local function ask(role)
   end
 end
 
+--- The journal with another end.
+local function unclosable(journal)
+  return setmetatable({ close = function() return nil, { kind = "io", message = "disk full" } end },
+    { __index = function(_, name)
+      return function(_, ...) return journal[name](journal, ...) end
+    end })
+end
+
 local open = folder_of.open
 folder_of.open = function(...)
   opened = open(...)
+  if options.close_fails then opened.journal = unclosable(opened.journal) end
   return opened
 end
 

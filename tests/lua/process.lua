@@ -14,16 +14,16 @@ local function quote(text)
 end
 
 --- Run the program with these arguments and wait. `before` stands in front of the command,
---- as `TZ=Asia/Tokyo` or `cd x &&`.
+--- as `TZ=Asia/Tokyo` or `cd x &&`, `after` behind it: `>/dev/full`.
 ---@param args string[]
----@param options {before: string?}?
+---@param options {before: string?, after: string?}?
 ---@return {code: integer, signal: boolean, out: string, err: string}
 function M.run(args, options)
   local folder = file.absolute(support.folder())
   local words = {}
   for i, arg in ipairs(args) do words[i] = quote(arg) end
-  local command = ("%s %s %s >%s/out 2>%s/err"):format(options and options.before or "", PROGRAM,
-    table.concat(words, " "), folder, folder)
+  local command = ("%s %s %s >%s/out 2>%s/err %s"):format(options and options.before or "",
+    PROGRAM, table.concat(words, " "), folder, folder, options and options.after or "")
   local _, how, code = os.execute(command)
   return { code = code, signal = how == "signal" or code > 128, out = test.read(folder .. "/out"),
     err = test.read(folder .. "/err") }

@@ -134,7 +134,8 @@ local function continued(run)
 end
 
 local function give_back(run)
-  run.journal:close()
+  local ok, err = run.journal:close()
+  if not ok then error(err, 0) end
   run.lock:release()
 end
 
@@ -267,11 +268,12 @@ function M.open(opt)
   return run
 end
 
---- Point `latest` at the folder.
+--- Point `latest` at the folder; that it cannot be is one of its notes.
 ---@param root string
----@param path string
-function M.link_latest(root, path)
-  file.link(root .. "/latest", path:match "[^/]*$")
+---@param opened table
+function M.link_latest(root, opened)
+  local ok, err = file.link(root .. "/latest", opened.path:match "[^/]*$")
+  if not ok then opened.notes[#opened.notes + 1] = "there is no link `latest`: " .. err.message end
 end
 
 return M
