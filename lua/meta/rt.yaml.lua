@@ -2,8 +2,8 @@
 
 --- YAML 1.1 in, as the reference reads it: `017` is 15, `2:1:7` is 7267, `1_000` is
 --- 1000, yes/no/on/off are booleans, `~` and nothing are `json.null`; `5e-1`, `1e5` and
---- dates are text. Of equal keys the last value counts. A key that is no text is taken
---- as written (`1: a` has the key "1"). Aliases and `<<` work; a document that unfolds
+--- dates are text. A key that is no text is taken as written (`1: a` has the key "1").
+--- Aliases and `<<` work; a key that stands twice in a mapping, a document that unfolds
 --- to more than a million values, several documents, unknown tags and integers beyond
 --- 64 bits are errors.
 ---@class rt.yaml

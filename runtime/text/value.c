@@ -184,6 +184,29 @@ static void merge_many(struct value_entry *e, size_t n)
     mem_free(sorted);
 }
 
+const struct value_entry *value_repeated(const struct value_doc *d, size_t mark,
+                                         const struct value_entry **first)
+{
+    size_t n = d->height - mark;
+    const struct value_entry *found = NULL;
+    if (n < 2)
+        return NULL;
+    struct slot *sorted = mem_new_array(n, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i].entry = d->stack + mark + i;
+    qsort(sorted, n, sizeof *sorted, compare_slots);
+    for (size_t i = 1; i < n; i++) {
+        const struct value_entry *before = sorted[i - 1].entry;
+        const struct value_entry *later = sorted[i].entry;
+        if (compare_keys(before, later) == 0 && (!found || later < found)) {
+            found = later;
+            *first = before;
+        }
+    }
+    mem_free(sorted);
+    return found;
+}
+
 bool value_fold_object(struct value_doc *d, size_t mark, struct value *out)
 {
     size_t n = d->height - mark;

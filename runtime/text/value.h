@@ -100,6 +100,11 @@ char *value_copy(struct value_doc *d, const char *p, size_t n);
 /* One more entry on the stack; `key` is ignored when it is folded into an array. */
 bool value_push(struct value_doc *d, const struct value_entry *entry);
 
+/* The earliest entry above `mark` whose key stands there before already, at *first; NULL
+ * when all keys differ. */
+const struct value_entry *value_repeated(const struct value_doc *d, size_t mark,
+                                         const struct value_entry **first);
+
 /* Fold all entries above `mark` (a height seen before) into *out, which keeps its
  * line and column. Of equal keys the last value stands in the place of the first. */
 bool value_fold_array(struct value_doc *d, size_t mark, struct value *out);

@@ -298,6 +298,22 @@ static bool read_children(struct reader *r, bool is_object, struct merges *m,
     return true;
 }
 
+/* The longest key that a message shows. */
+enum { KEY_SHOWN = 60 };
+
+/* A key that stands twice would lose one of its values without a word. */
+static bool check_keys(struct reader *r, size_t mark)
+{
+    const struct value_entry *first;
+    const struct value_entry *again = value_repeated(r->doc, mark, &first);
+    if (!again)
+        return true;
+    bool is_short = again->key_length <= KEY_SHOWN;
+    return err_set(r->e, ERR_PARSE, "line %u: the key%s%s%s stands in line %u already",
+                   again->key_line, is_short ? " '" : "", is_short ? again->key : "",
+                   is_short ? "'" : "", first->key_line);
+}
+
 static bool read_container(struct reader *r, const yaml_event_t *event, struct value *out,
                            unsigned *height)
 {
@@ -312,6 +328,8 @@ static bool read_container(struct reader *r, const yaml_event_t *event, struct v
         return fail(r, event, "nesting too deep");
     r->depth++;
     bool ok = read_children(r, is_object, &m, height);
+    if (ok && is_object)
+        ok = check_keys(r, mark);
     if (ok && m.count)
         ok = push_merged(r, event, mark, &m);
     mem_free(m.objects);

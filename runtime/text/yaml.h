@@ -3,8 +3,8 @@
  * Plain scalars resolve to the types of YAML 1.1: 017 is 15, 0x1F is 31, 2:1:7 is 7267,
  * 1_000 is 1000, yes/no/on/off are booleans, ~ and nothing are null; 5e-1, 1e5 and -.5
  * (a float needs a point, its exponent a sign) are text, and so are timestamps.
- * Of equal keys the last value counts; a key that is no text is taken as written
- * (`1: a` has the key "1", `on: a` the key "on"). `<<` merges, aliases share their
+ * A key that is no text is taken as written (`1: a` has the key "1", `on: a` the key
+ * "on"); one that stands twice in a mapping is an error. `<<` merges, aliases share their
  * anchor's value. Tags other than those of the JSON types are refused. Every value
  * knows its line and column. */
 #pragma once

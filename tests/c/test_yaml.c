@@ -149,15 +149,24 @@ static void styles_and_containers_are_read(void)
     CHECK_TEXT(read_n("\"a\\0b\"", 6), "\"a\\u0000b\"");
 }
 
-static void keys_are_text_as_written_and_the_last_wins(void)
+static void keys_are_text_as_written_and_stand_once(void)
 {
     static const struct pair pairs[] = {
         { "1: a\non: b\n017: c\n~: d\n",
           "{\"1\": \"a\", \"on\": \"b\", \"017\": \"c\", \"~\": \"d\"}" },
-        { "a: 1\nb: 2\na: 3\n", "{\"a\": 3, \"b\": 2}" },
+        { "a: 1\nb: 2\na: 3\n", "line 3: the key 'a' stands in line 1 already" },
+        { "x:\n  - {b: 1, c: 2, b: 3}\n",
+          "line 2: the key 'b' stands in line 2 already" },
+        { "b: 1\nb: 1\na: 1\na: 1\n", "line 2: the key 'b' stands in line 1 already" },
+        { "1: a\n\"1\": b\n", "line 2: the key '1' stands in line 1 already" },
+        { "a: {k: 1}\nb: {k: 1}\n", "{\"a\": {\"k\": 1}, \"b\": {\"k\": 1}}" },
+        { "123456789-123456789-123456789-123456789-123456789-123456789-1: 1\n"
+          "123456789-123456789-123456789-123456789-123456789-123456789-1: 1\n",
+          "line 2: the key stands in line 1 already" },
         { "[a]: 1", "line 1, column 1: a key must be text" },
         { "? {a: 1}\n: 2", "line 1, column 3: a key must be text" },
-        { "&k x: 1\n*k : 2", "{\"x\": 2}" },
+        { "- &k x\n- *k : 2", "[\"x\", {\"x\": 2}]" },
+        { "&k x: 1\n*k : 2", "line 2: the key 'x' stands in line 1 already" },
     };
     CHECK_PAIRS(pairs);
 }
@@ -280,8 +289,8 @@ int main(void)
     check_run("numbers that do not fit are errors", numbers_that_do_not_fit_are_errors);
     check_run("a plain scalar can be asked alone", a_plain_scalar_can_be_asked_alone);
     check_run("styles and containers are read", styles_and_containers_are_read);
-    check_run("keys are text as written, and the last wins",
-              keys_are_text_as_written_and_the_last_wins);
+    check_run("keys are text as written, and stand once",
+              keys_are_text_as_written_and_stand_once);
     check_run("anchors and merges work", anchors_and_merges_work);
     check_run("tags of JSON types are known", tags_of_json_types_are_known);
     check_run("errors name line and column", errors_name_line_and_column);

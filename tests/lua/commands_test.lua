@@ -4,6 +4,7 @@ local commands = require "skillopt.commands"
 local exits = require "skillopt.exits"
 local file = require "rt.file"
 local loader = require "skillopt.loader"
+local stdout = require "rt.stdout"
 local test = require "skillopt.test"
 local process = test.support "tests/lua/process.lua"
 
@@ -69,6 +70,11 @@ test("a result that does not fit on the disk is no success, whatever the command
     t.equal(done.code, 6)
     t.ok(done.err:find("the standard output cannot be written: No space left", 1, true), done.err)
   end
+end)
+
+test("an output that is there has no fault", function(t)
+  stdout.write ""
+  t.equal(stdout.fault(), nil)
 end)
 
 test("a reader that has gone is no failure", function(t)

@@ -143,6 +143,10 @@ test("a base that is missing, circular or no path is an error", function(t)
   has(t, message { ["m.yaml"] = "- 1\n" }, "expected names and values")
   has(t, message { ["m.yaml"] = "words\n" }, "expected names and values")
   has(t, message { ["m.yaml"] = "a: [\n" }, "config: m.yaml, line 2, column 1: ")
+  has(t, message { ["m.yaml"] = "train:\n  seed: 1\ntrain:\n  num_epochs: 2\n" },
+    "config: m.yaml, line 3: the key 'train' stands in line 1 already")
+  has(t, message { ["m.yaml"] = '{"train": {"seed": 1,\n"seed": 2}}' },
+    "config: m.yaml, line 2: the key 'seed' stands in line 1 already")
 end)
 
 test("clean takes dots and double slashes out of a path", function(t)

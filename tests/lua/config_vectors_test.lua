@@ -63,6 +63,7 @@ end
 -- Reasons for another reading.
 local UNKNOWN <const> = "an unknown key is an error"
 local TWICE <const> = "two spellings of one key in one file are an error"
+local REPEATED <const> = "a key that stands twice in one mapping is an error"
 local TYPED <const> = "the schema types values, not their looks"
 local WIPED <const> = "a section without content does not wipe what lies below"
 local SECTION <const> = "a section needs keys"
@@ -90,7 +91,7 @@ local CONFIG <const> = {
   [26] = { SANDBOX, "sandbox must be one of auto, none" },
   [27] = { TWICE, "model.codex_exec_sandbox and model.codex_sandbox" },
   [29] = { TWICE, "codex_path" },
-  [40] = { UNKNOWN, "a is not a key" },
+  [40] = { REPEATED, usage = "m.yaml, line 2: the key 'a' stands in line 1 already" },
   [43] = { TWICE, "batch_size and train.batch_size", "env.workers and workers" },
   [44] = { TYPED,
     'env.split_ratio must be three shares in quotes, as "2:1:7", got 7267' },

@@ -29,9 +29,14 @@ c: 1_000
 d: 5e-1
 e: "no"
 f: 1
-f: 2
 ]]
-  t.equal(value, { a = 7267, b = false, c = 1000, d = "5e-1", e = "no", f = 2 })
+  t.equal(value, { a = 7267, b = false, c = 1000, d = "5e-1", e = "no", f = 1 })
+end)
+
+test("a key that stands twice is an error with both lines", function(t)
+  local value, err = yaml.decode("train:\n  seed: 1\n  epochs: 2\n  seed: 3\n", { name = "x.yaml" })
+  t.equal({ value, err.kind, err.message },
+    { nil, "parse", "x.yaml, line 4: the key 'seed' stands in line 2 already" })
 end)
 
 test("yaml.decode names the text and the place of a fault", function(t)
