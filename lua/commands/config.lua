@@ -26,6 +26,10 @@ function M.run(args)
     stdout.write(line.help)
     return 0
   end
+  if line.options.schema and line.file then
+    return nil, { kind = "usage", message = "--schema is about all keys, not about " .. line.file,
+      retry = false }
+  end
   if line.options.schema then return write_schema() end
   local settled
   settled, err = config.examine(open.request(line))

@@ -102,7 +102,7 @@ end
 ---------------------------------------------------------------------------- run
 
 local function show(run, result, asked, options)
-  if not options.quiet then
+  if options.json or not options.quiet then
     closing.show(run, result, { json = options.json, splits = asked.splits })
   end
   local min_items = run.config:get "evaluation.min_items"

@@ -27,7 +27,7 @@ function M.run(args)
   local o = line.options
   local result = run_of.go(run, { new = o.new, resume = o.resume, retry_failed = o.retry_failed,
     accept_loss = o.accept_loss, quiet = o.quiet, json = o.json, approve = approval.of(config, o) })
-  if not o.quiet then report.show(run, result, { json = o.json }) end
+  if o.json or not o.quiet then report.show(run, result, { json = o.json }) end
   return 0
 end
 

@@ -16,6 +16,8 @@ local SPLITS <const> = { name = "split", value = "NAME",
 
 local QUIET <const> = { name = "quiet", doc = "say only what went wrong" }
 local JSON <const> = { name = "json", doc = "write the result as JSON" }
+local EVENTS <const> = { name = "json", doc = "write what happens as JSON, an object a line; "
+  .. "the last is the result, with --quiet the only one" }
 
 local RUNS <const> = "RUN is a run folder, outputs/NAME/latest, the name of an experiment, or "
   .. "its file.\nFolders of the reference are read too."
@@ -32,7 +34,7 @@ M.commands = {
       { name = "retry_failed", doc = "roll out again what failed; makes a fork" },
       { name = "accept_loss", doc = "go on though the journal lost its last rows" },
       { name = "yes", doc = "do not ask" },
-      QUIET, JSON,
+      QUIET, EVENTS,
     },
   },
   eval = {
@@ -47,7 +49,7 @@ M.commands = {
       { name = "retry_failed", doc = "roll out again what failed; makes a fork" },
       { name = "accept_loss", doc = "go on though the journal lost its last rows" },
       { name = "yes", doc = "do not ask" },
-      QUIET, JSON,
+      QUIET, EVENTS,
     },
   },
   chat = {
@@ -261,7 +263,12 @@ local function take_own(command, out, flag, args, i, written, given)
   if value == "" and not flag.may_be_empty then
     return nil, usage("%s needs a value, and this one is empty", written)
   end
-  if flag.name == "config" and command.configuration then
+  local is_file = flag.name == "config" and command.configuration
+  local before = is_file and out.file or not flag.many and out.options[flag.name] or nil
+  if before ~= nil then
+    return nil, usage("%s is given twice, first as %s: give it once", written, before)
+  end
+  if is_file then
     out.file = value
     return after
   end

@@ -55,17 +55,29 @@ local function written(code)
     hint = "what was said there is cut; give the same command again with room for it" }
 end
 
+--- What the program says about itself; `--help COMMAND` is `help COMMAND`. nil when the
+--- first word is something else.
+local function about(args)
+  local first, second = args[1], args[2]
+  if first == nil or (first == "-h" or first == "--help") and not second then
+    stdout.write(require("commands.help").overview())
+    return first and 0 or 2
+  end
+  if first ~= "--version" then return nil end
+  if second then
+    return complain { kind = "usage", retry = false, hint = "--version stands alone",
+      message = ("--version: unexpected argument %q"):format(second) }
+  end
+  stdout.write(require("skillopt.version").page())
+  return 0
+end
+
 local function main(args)
   args = with_command(args)
+  local said = about(args)
+  if said then return written(said) end
   local name = args[1]
-  if name == nil or name == "-h" or name == "--help" then
-    stdout.write(require("commands.help").overview())
-    return written(name and 0 or 2)
-  end
-  if name == "--version" then
-    stdout.write(require("skillopt.version").page())
-    return written(0)
-  end
+  if name == "-h" or name == "--help" then name = "help" end
   local run = find(name)
   if not run then return complain(commands.unknown(name)) end
   collectgarbage("incremental", PAUSE, 0, 0)

@@ -113,6 +113,17 @@ test("the command's own flags, with dashes or underscores", function(t)
   t.equal(said(line), "out_root=o")
 end)
 
+test("a flag whose first value would be lost is refused", function(t)
+  t.equal(fault("eval", { "x", "--split", "val", "--split=test" }),
+    "usage: --split is given twice, first as val: give it once")
+  t.equal(fault("run", { "--config", "a", "--config", "b" }),
+    "usage: --config is given twice, first as a: give it once")
+  t.equal(fault("replay", { "x", "--shuffle", "1", "--shuffle", "1" }),
+    "usage: --shuffle is given twice, first as 1: give it once")
+  t.equal(cli.parse("run", { "x.lua", "--quiet", "--quiet" }).options, { quiet = true })
+  t.equal(cli.parse("eval", { "x", "--skill", "a", "--skill", "b" }).options.skill, { "a", "b" })
+end)
+
 test("a split has one name here, and an unknown one is refused", function(t)
   local function split(word) return cli.parse("eval", { "--split",
     word }).options.split end

@@ -63,6 +63,15 @@ test("an unknown command is told the nearest name", function(t)
   t.equal(commands.load "../commands/run", nil)
 end)
 
+test("words behind --version and --help are not lost", function(t)
+  local done = process.run { "--version", "x" }
+  t.equal({ done.code, done.err:match "[^\n]+" },
+    { 2, 'skillopt: usage: --version: unexpected argument "x"' })
+  t.equal(process.run { "--help", "run" }.out, process.run({ "help", "run" }).out)
+  t.equal(process.run { "--help", "nope" }.code, 2)
+  t.equal(process.run { "config", "--schema", "x.yaml" }.code, 2)
+end)
+
 test("a result that does not fit on the disk is no success, whatever the command", function(t)
   for _, args in ipairs { { "list", "envs" }, { "list", "backends", "--json" }, { "--version" },
     { "help" }, { "help", "run" } } do

@@ -146,9 +146,10 @@ function M.new(options)
     if live and event == "step" then
       live.step = string.format("step %d/%d", data.step, run.plan.steps)
     end
+    if options.quiet then return end
     if options.json then
       write_event(event, data)
-    elseif not options.quiet and LINES[event] then
+    elseif LINES[event] then
       stdout.write(LINES[event](data, run) .. "\n")
     end
   end
