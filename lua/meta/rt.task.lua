@@ -76,7 +76,8 @@ function task.set_time(unix_s) end
 --- The clock of the calling task is not handed to its parent when it ends.
 function task.keep_time() end
 
---- Cancel the calling task, and all below it, after so many seconds of real time. A second
+--- Cancel the calling task, and all below it, after so many seconds of real time, without
+--- those in which its effects waited in line (`effect`, `queue`). A second
 --- call moves the deadline. Once the program is stopping it is not over any more.
 ---@param seconds number above 0
 function task.deadline(seconds) end
@@ -84,6 +85,16 @@ function task.deadline(seconds) end
 --- Take the deadline back.
 ---@return boolean is_late it was over before
 function task.end_deadline() end
+
+--- An effect begins (1) or has ended (-1) in the calling task. The deadline at or above it
+--- stands while all its effects on the way wait in line.
+---@param change 1|-1
+function task.effect(change) end
+
+--- An effect of the calling task waits in line, for a place or for the budget (1), or does no
+--- more (-1).
+---@param change 1|-1
+function task.queue(change) end
 
 --- Is the caller a task that may wait?
 ---@return boolean

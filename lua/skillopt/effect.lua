@@ -91,7 +91,11 @@ function Plane:stop()
   self.is_up = false
 end
 
-Plane.__close = Plane.stop
+--- At the end of the effect.
+function Plane:__close()
+  core.effect(-1)
+  self:stop()
+end
 
 --- Digest and count within the calling task, kept under the digest.
 local function key_of(digest)
@@ -255,6 +259,7 @@ function M.perform(effects, digest, ask, bodies, of)
   end
   effects.counts.asked = effects.counts.asked + 1
   local plane <close> = setmetatable({ effects = effects, slot = slot, key = key }, Plane)
+  core.effect(1)
   local answer = ask(plane, count, of)
   answer.time = math.floor(flow.wall() * 1000) / 1000
   return receive(store(effects, slot, key, answer, bodies and bodies(of)))

@@ -124,14 +124,35 @@ function Place:leave(outcome)
   self.entry = nil
 end
 
+--- The wait for a place and for the budget: it depends on what else is asked, so it is not
+--- counted by the item's deadline.
+local Line = {}
+Line.__index = Line
+
+--- The call's turn has come; twice is fine.
+function Line:leave()
+  if self.is_left then return end
+  self.is_left = true
+  core.queue(-1)
+end
+
+Line.__close = Line.leave
+
+local function stand_in_line()
+  core.queue(1)
+  return setmetatable({}, Line)
+end
+
 --- One attempt with a place in the limit. Nothing new is sent once an interrupt came, or by
 --- a task that was cancelled while its intent was put on file. An answer keeps its place
 --- until it is stored, so that a crash costs no more calls than the limit has places.
 ---@async
 local function send(self, request, options)
+  local line <close> = stand_in_line()
   local place <close> = setmetatable({ entry = self.known.limit:enter() }, Place)
   local call = { role = self.role, stage = options.stage, model = self.model }
   local leave <close> = self.spending:leave(call, request, options.plane)
+  line:leave()
   if flow.is_stopping() or core.stopped() then
     leave:unused()
     place:leave { outcome = "unused" }

@@ -27,6 +27,11 @@ struct task {
     bool keeps_time;  /* its clock is not handed to the parent */
     bool is_late;     /* cancelled by its own deadline */
     bool is_watched;  /* runs user code */
+    bool has_deadline;
+    bool is_standing; /* its deadline stands, with left_s to go */
+    double left_s;
+    size_t effects,
+        queued; /* on the way below the deadline, and those that wait in line */
     struct timer deadline;
     int status, nres; /* of the body, while ENDING waits for children */
     struct wait *on;  /* what it is parked on */
@@ -689,7 +694,63 @@ static int l_deadline(lua_State *L)
 {
     double seconds = luaL_checknumber(L, 1);
     luaL_argcheck(L, seconds > 0, 1, "must be positive");
-    timer_start(&task_self(L)->deadline, seconds, deadline_over);
+    struct task *t = task_self(L);
+    t->has_deadline = true;
+    t->is_standing = false;
+    t->effects = t->queued = 0;
+    timer_start(&t->deadline, seconds, deadline_over);
+    return 0;
+}
+
+/* The deadline stands while all that is on the way waits in line: how long that takes
+ * depends on what else is run, and is no work of this task's. */
+static void deadline_move(struct task *t)
+{
+    bool stands = t->queued > 0 && t->queued >= t->effects;
+    if (stands && timer_is_running(&t->deadline)) {
+        t->left_s = t->deadline.due - loop_now();
+        t->is_standing = true;
+        timer_stop(&t->deadline);
+    } else if (!stands && t->is_standing) {
+        t->is_standing = false;
+        timer_start(&t->deadline, t->left_s, deadline_over);
+    }
+}
+
+/* The task at or above t that has a deadline, or NULL. */
+static struct task *deadline_of(struct task *t)
+{
+    while (t && !t->has_deadline)
+        t = t->parent;
+    return t;
+}
+
+/* One more or one less; a deadline that was set in between has not counted the first. */
+static void count(size_t *n, lua_Integer change)
+{
+    if (change > 0 || *n > 0)
+        *n += change > 0 ? 1 : (size_t)-1;
+}
+
+/* effect(1 or -1): one begins or has ended, for the deadline of the calling task. */
+static int l_effect(lua_State *L)
+{
+    struct task *t = deadline_of(task_self(L));
+    if (t) {
+        count(&t->effects, luaL_checkinteger(L, 1));
+        deadline_move(t);
+    }
+    return 0;
+}
+
+/* queue(1 or -1): an effect waits in line from here on, or no more. */
+static int l_queue(lua_State *L)
+{
+    struct task *t = deadline_of(task_self(L));
+    if (t) {
+        count(&t->queued, luaL_checkinteger(L, 1));
+        deadline_move(t);
+    }
     return 0;
 }
 
@@ -698,6 +759,7 @@ static int l_end_deadline(lua_State *L)
 {
     struct task *t = task_self(L);
     timer_stop(&t->deadline);
+    t->has_deadline = t->is_standing = false;
     lua_pushboolean(L, t->is_late);
     return 1;
 }
@@ -776,6 +838,8 @@ static const luaL_Reg functions[] = {
     { "keep_time", l_keep_time },
     { "deadline", l_deadline },
     { "end_deadline", l_end_deadline },
+    { "effect", l_effect },
+    { "queue", l_queue },
     { "is_task", l_is_task },
     { "count", l_count },
     { "signal", l_signal },

@@ -19,7 +19,8 @@ function M.items(count)
 end
 
 --- A run. Options: env (fields of the environment, `rollout` at least), target (answers of
---- the target), journal, path (where files go), workers, predictions.
+--- the target), journal, path (where files go), workers, predictions, model (keys of the
+--- simulated models).
 ---@param options table
 ---@return table run
 function M.run(options)
@@ -29,7 +30,7 @@ function M.run(options)
     test = { { id = "x1" } } })
   local run = support.prepare { folder = folder, search = { "tests/programs/traced" },
     experiment = {
-    model = { backend = "sim" },
+    model = options.model or { backend = "sim" },
     env = { name = "traced", split_mode = "split_dir", split_dir = folder .. "/data" },
   } }
   run_of.attach(run, { journal = options.journal or assert(journal.open()), path = options.path,

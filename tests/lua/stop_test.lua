@@ -360,6 +360,58 @@ test("an item that ends in time is not touched by its deadline", function(t)
   t.equal(bench.evaluate(run, bench.items(3)).n, 3)
 end)
 
+--- Items whose rollouts ask the simulated model twice, through a line of one place.
+local function in_line(latency_s)
+  local run = bench.run { env = { rollout = function(item, ctx)
+    for i = 1, 2 do ctx:chat { user = item.id .. " " .. i } end
+    return { hard = 1 }
+  end }, model = { backend = "sim", calls_in_flight = 1, sim_latency_seconds = latency_s } }
+  run.item_timeout_s = 0.25
+  return run
+end
+
+test("waiting in line for a place is not the item's being late", function(t)
+  local value = bench.evaluate(in_line(0.03), bench.items(20))
+  t.equal({ value.n, #value.failed }, { 20, 0 })
+end)
+
+test("calls that take too long are, behind whatever line", function(t)
+  local err = t.raises(function() bench.evaluate(in_line(0.4), bench.items(3)) end)
+  t.equal(err.kind, "timeout")
+  t.equal(err.message, "eval: 3 of 3 items failed: the item took longer than 0.25 s")
+end)
+
+test("a deadline stands while all that is on the way waits in line", function(t)
+  local late = {}
+  local function queue(seconds)
+    core.effect(1)
+    core.queue(1)
+    flow.sleep(seconds)
+    core.queue(-1)
+    core.effect(-1)
+  end
+  local bodies = {
+    function() queue(0.1) end,
+    function() task.map({ 0.06, 0.1 }, queue) end,
+    function() task.map({ 1, 2 }, function(i) -- one waits, the other works
+      if i == 1 then return queue(0.1) end
+      core.effect(1)
+      flow.sleep(0.1)
+      core.effect(-1)
+    end) end,
+    function()
+      queue(0.1)
+      flow.sleep(0.1)
+    end,
+  }
+  task.map(bodies, function(f, i)
+    core.deadline(0.05)
+    pcall(f)
+    late[i] = core.end_deadline()
+  end)
+  t.equal(late, { false, false, true, true })
+end)
+
 test("late items get the second pass", function(t)
   local tries = 0
   local run = late_run { env = { rollout = function(item)

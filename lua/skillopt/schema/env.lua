@@ -34,7 +34,8 @@ return {
   { "env.workers", "integer", "rollouts at work at once", min = 1, flat = "workers" },
   { "env.exec_timeout", "integer", "seconds for one call or process of a rollout",
     min = 1, flat = "exec_timeout" },
-  { "env.item_timeout_s", "integer", "seconds for a whole rollout; `none` = no limit",
+  { "env.item_timeout_s", "integer",
+    "seconds for a whole rollout, but for the wait for a place or budget; `none` = no limit",
     min = 1, off = true, flat = "item_timeout_s" },
 
   declared("max_turns", "integer"), declared("max_steps", "integer"),
