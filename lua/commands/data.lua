@@ -1,6 +1,7 @@
 --- `skillopt data fetch|verify|split NAME`: the data of an environment that is not shipped.
 local cli = require "skillopt.cli"
 local fetch = require "skillopt.data.fetch"
+local refuse = require "skillopt.refuse"
 local source_of = require "skillopt.data.source"
 local split = require "skillopt.data.split"
 local verify = require "skillopt.data.verify"
@@ -29,11 +30,10 @@ With the folder of a split, the files its items name are opened, and those missi
 
 M.declaration = DECLARATION
 
-local function say(line) stdout.write(line .. "\n") end
+--- What to look at after a wrong command line.
+local HELP <const> = "skillopt data --help"
 
-local function usage(message)
-  return nil, { kind = "usage", message = message, hint = "skillopt data --help" }
-end
+local function say(line) stdout.write(line .. "\n") end
 
 --- The end of a count: fewer files than there should be is an error.
 local function counted(complete, source, root)
@@ -90,7 +90,7 @@ end
 
 --- Make a split of what is there.
 function DO.split(source, root, folder, options)
-  if not folder then return usage "split: give the folder to write" end
+  if not folder then return refuse("usage", "split: give the folder to write", HELP) end
   local counts, err = split.run(source, root, folder, { seed = options.seed or 42,
     counts = { train = options.train, val = options.val, test = options.test } })
   if not counts then return nil, err end
@@ -110,8 +110,8 @@ function M.run(args)
     return 0
   end
   local what, name, folder = table.unpack(line.arguments, 1, 3)
-  if not DO[what] then return usage "which of fetch, verify and split?" end
-  if not name then return usage(what .. ": of which environment?") end
+  if not DO[what] then return refuse("usage", "which of fetch, verify and split?", HELP) end
+  if not name then return refuse("usage", what .. ": of which environment?", HELP) end
   local source = source_of.load(name)
   return DO[what](source, line.options.root or source.root(), folder, line.options)
 end

@@ -6,6 +6,7 @@ local json = require "rt.json"
 local linediff = require "skillopt.linediff"
 local page = require "skillopt.show.page"
 local reading = require "skillopt.run.reading"
+local refuse = require "skillopt.refuse"
 local runs = require "skillopt.runs"
 local stdout = require "rt.stdout"
 local visible = require "skillopt.visible"
@@ -13,10 +14,6 @@ local visible = require "skillopt.visible"
 local M = { summary = cli.commands.show.summary }
 
 local DAMAGED <const> = 6
-
-local function usage(message, hint)
-  return nil, { kind = "usage", message = message, hint = hint, retry = false }
-end
 
 --- Texts of a run go to a file as they are, to a screen without its controls.
 local function write(text)
@@ -46,7 +43,7 @@ local function show_step(view, word, options)
   local record = number and view:record(number)
   if not record then
     local last = view.history[#view.history]
-    return usage(string.format("%s has no step %s", view.path, word),
+    return refuse("usage", string.format("%s has no step %s", view.path, word),
       last and string.format("the last step on record is %d", last.step)
         or "no step has ended yet")
   end
@@ -77,15 +74,17 @@ function M.run(args)
     return 0
   end
   local word, step = line.arguments[1], line.arguments[2]
-  if not word then return usage("which run?", "`skillopt list runs` lists them") end
+  if not word then return refuse("usage", "which run?", "`skillopt list runs` lists them") end
   local path, path_err = runs.find(word)
   if not path then return nil, path_err end
   local view, view_err = reading.open(path)
   if not view then return nil, view_err end
   local o = line.options
-  if o.diff and not o.skill then return usage "--diff needs --skill: from which to which?" end
+  if o.diff and not o.skill then
+    return refuse("usage", "--diff needs --skill: from which to which?")
+  end
   if o.skill and step then
-    return usage("a step or --skill, not both", "skillopt show RUN --skill " .. step)
+    return refuse("usage", "a step or --skill, not both", "skillopt show RUN --skill " .. step)
   end
   if o.skill then return show_skill(view, o) end
   if step then return show_step(view, step, o) end

@@ -12,6 +12,7 @@ local json = require "rt.json"
 local leak = require "skillopt.leak"
 local lists = require "skillopt.lists"
 local records = require "skillopt.data.records"
+local refuse = require "skillopt.refuse"
 local rng = require "rt.rng"
 local scratch = require "skillopt.scratch"
 local spool = require "rt.spool"
@@ -30,10 +31,6 @@ local ALIASES = {
 --- Problems shown at once.
 local SHOWN <const> = 20
 
-local function data_error(message, hint)
-  return nil, { kind = "data", message = message, hint = hint, retry = false }
-end
-
 --- The canonical split of a name; an unknown one is an error, never a guess.
 ---@param name string
 ---@return string?
@@ -41,7 +38,7 @@ end
 function M.split_name(name)
   local split = ALIASES[name]
   if split then return split end
-  return data_error(string.format("there is no split '%s'", tostring(name)),
+  return refuse("data", string.format("there is no split '%s'", tostring(name)),
     "splits are train, val (valid_seen, selection), test (valid_unseen)")
 end
 
@@ -76,7 +73,7 @@ local function read_lines(text, name)
     if line:find "%S" then
       local value, err = json.decode(text_of.strip(line), { allow_nan = true })
       if value == nil then
-        return data_error(string.format("%s, line %d: %s", name, number, err.message),
+        return refuse("data", string.format("%s, line %d: %s", name, number, err.message),
           number > 1 and "a line that was cut off? the lines before it are fine" or nil)
       end
       items[#items + 1] = value
@@ -98,14 +95,14 @@ function M.decode(text, name)
   if value ~= nil then
     local items = items_of(value)
     if items then return items end
-    return data_error(string.format("%s holds one %s, not items", name,
+    return refuse("data", string.format("%s holds one %s, not items", name,
       value == json.null and "null" or type(value)))
   end
   local first = text:match "^[^\n]*"
   if #first < #text and json.decode(text_of.strip(first), { allow_nan = true }) ~= nil then
     return read_lines(text, name)
   end
-  return data_error(err.message)
+  return refuse("data", err.message)
 end
 
 local function read_file(path)
@@ -127,9 +124,9 @@ local function file_in(folder)
     if name == "items.json" or name == "items.jsonl" then return folder .. "/" .. name end
   end
   if #found == 0 then
-    return data_error(string.format("no *.json or *.jsonl file in %s", folder))
+    return refuse("data", string.format("no *.json or *.jsonl file in %s", folder))
   end
-  return data_error(string.format("%s has %d data files (%s)", folder, #found,
+  return refuse("data", string.format("%s has %d data files (%s)", folder, #found,
     table.concat(found, ", ")), "leave one, or name it items.json")
 end
 
@@ -139,15 +136,16 @@ local function split_file(dir, split)
     if file.kind(path) == "file" then return path end
   end
   if file.kind(dir .. "/" .. split) ~= "folder" then
-    return data_error(string.format("%s has neither a folder %s/ nor a file %s.json", dir, split,
-      split), "a split_dir needs train, val and test")
+    return refuse("data", string.format("%s has neither a folder %s/ nor a file %s.json",
+      dir, split, split), "a split_dir needs train, val and test")
   end
   return file_in(dir .. "/" .. split)
 end
 
 local function read_split_dir(dir)
   if not dir or dir == "" then
-    return data_error("env.split_dir is not set", "give the folder that holds train, val and test")
+    return refuse("data", "env.split_dir is not set",
+      "give the folder that holds train, val and test")
   end
   local splits = {}
   for _, split in ipairs(M.SPLITS) do
@@ -177,7 +175,7 @@ function M.ratio(text)
     end
   end
   if #parts == 3 then return parts end
-  return data_error(string.format("'%s' is no split ratio", tostring(text)),
+  return refuse("data", string.format("'%s' is no split ratio", tostring(text)),
     "three whole numbers above 0, as in 2:1:7 (train:val:test)")
 end
 
@@ -224,8 +222,8 @@ end
 local function read_ratio(opt)
   local path = opt.data_path
   if not path or path == "" then
-    return data_error("env.data_path is not set", "ratio mode needs a file of items, or a folder "
-      .. "with one")
+    return refuse("data", "env.data_path is not set", "ratio mode needs a file of items, "
+      .. "or a folder with one")
   end
   local ratio, ratio_err = M.ratio(opt.split_ratio or "2:1:7")
   if not ratio then return nil, ratio_err end
@@ -234,7 +232,7 @@ local function read_ratio(opt)
   if not path then return nil, err end
   local items, read_err = read_file(path)
   if not items then return nil, read_err end
-  if #items == 0 then return data_error(string.format("%s has no items", path)) end
+  if #items == 0 then return refuse("data", string.format("%s has no items", path)) end
   local seed = opt.split_seed and opt.split_seed ~= 0 and opt.split_seed or opt.seed
   return M.partition(items, ratio, seed)
 end
@@ -374,7 +372,7 @@ local function problem_list(problems, hint)
   if #problems > SHOWN then
     shown[#shown + 1] = string.format("... and %d more", #problems - SHOWN)
   end
-  return data_error(string.format("the data has %d problem%s:\n  %s", #problems,
+  return refuse("data", string.format("the data has %d problem%s:\n  %s", #problems,
     #problems == 1 and "" or "s", table.concat(shown, "\n  ")), hint)
 end
 

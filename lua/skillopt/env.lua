@@ -4,6 +4,7 @@ local file = require "rt.file"
 local loader = require "skillopt.loader"
 local names = require "skillopt.names"
 local plugin = require "skillopt.plugin"
+local raise = require "skillopt.raise"
 
 local M = {}
 
@@ -13,10 +14,6 @@ local FIELDS = {
   required = "table", answers = "table", hidden = "table or function", judge = "table",
 }
 
-local function fault(message, hint)
-  error({ kind = "config", message = message, hint = hint }, 0)
-end
-
 local function check_fields(spec)
   for field, value in pairs(spec) do
     local want = FIELDS[field]
@@ -24,11 +21,11 @@ local function check_fields(spec)
       local known = {}
       for name in pairs(FIELDS) do known[#known + 1] = name end
       local near = names.nearest(tostring(field), known)
-      fault(string.format("skillopt.env: unknown field '%s'", tostring(field)),
+      raise("config", string.format("skillopt.env: unknown field '%s'", tostring(field)),
         near and string.format("did you mean '%s'?", near) or nil)
     end
     if not want:find(type(value), 1, true) then
-      fault(string.format("skillopt.env: field '%s' must be a %s, got %s", field, want,
+      raise("config", string.format("skillopt.env: field '%s' must be a %s, got %s", field, want,
         type(value)))
     end
   end
@@ -41,11 +38,11 @@ function M.define(spec)
   if type(spec) ~= "table" then error("skillopt.env takes one table", 2) end
   check_fields(spec)
   if not spec.name or not spec.name:find "^[a-z][a-z0-9_]*$" then
-    fault("skillopt.env: 'name' must be lower-case letters, digits and _",
+    raise("config", "skillopt.env: 'name' must be lower-case letters, digits and _",
       "for example name = \"capitals\"")
   end
   if not spec.rollout then
-    fault(string.format("environment '%s' has no rollout function", spec.name),
+    raise("config", string.format("environment '%s' has no rollout function", spec.name),
       "rollout = function(item, ctx) ... return { hard = ..., soft = ... } end")
   end
   return spec
@@ -97,18 +94,19 @@ end
 ---@return string folder of its files, no trailing slash
 function M.load(name, folders)
   if not name:find "^[a-z][a-z0-9_]*$" then
-    fault(string.format("'%s' is no environment name", name))
+    raise("config", string.format("'%s' is no environment name", name))
   end
   local path = locate(name, folders)
   if not path then
     local near = names.nearest(name, M.installed())
-    fault(string.format("there is no environment '%s'; looked in %s and the installed ones",
+    raise("config",
+      string.format("there is no environment '%s'; looked in %s and the installed ones",
       name, table.concat(folders, ", ")), near and string.format("did you mean '%s'?", near)
       or "installed are: " .. table.concat(M.installed(), ", "))
   end
   local spec = loader.user_file(path)
   if type(spec) ~= "table" or not spec.rollout then
-    fault(string.format("%s does not return skillopt.env{...}", path))
+    raise("config", string.format("%s does not return skillopt.env{...}", path))
   end
   return spec, (path:match "^(.*)/[^/]*$")
 end

@@ -6,6 +6,7 @@
 local file = require "rt.file"
 local loader = require "skillopt.loader"
 local names = require "skillopt.names"
+local raise = require "skillopt.raise"
 local skill = require "skillopt.skill"
 local template = require "rt.template"
 
@@ -13,10 +14,6 @@ local M = {}
 
 local parsed = {} -- by path
 local found = setmetatable({}, { __mode = "k" }) -- by list of folders, then by name
-
-local function fault(message, hint)
-  error({ kind = "config", message = message, hint = hint }, 0)
-end
 
 local function load_file(path)
   if not parsed[path] then
@@ -35,7 +32,8 @@ local function check_override(original, override)
     if original.inputs[input] == nil then
       local known = {}
       for name in pairs(original.inputs) do known[#known + 1] = name end
-      fault(string.format("%s uses the input '%s', which the prompt it replaces does not have",
+      raise("config", string.format(
+        "%s uses the input '%s', which the prompt it replaces does not have",
         override.path, input), "it may use: " .. table.concat(known, ", "))
     end
   end
@@ -52,8 +50,8 @@ local function look_for(name, folders)
     end
   end
   if not chosen then
-    fault(string.format("there is no prompt '%s'; looked for prompts/%s.md in %s", name, name,
-      table.concat(folders, ", ")))
+    raise("config", string.format("there is no prompt '%s'; looked for prompts/%s.md in %s",
+      name, name, table.concat(folders, ", ")))
   end
   if chosen ~= original then check_override(original, chosen) end
   return { chosen = chosen, original = original }
@@ -75,7 +73,8 @@ local function text_of(name, input, value)
   local kind = type(value)
   if kind == "string" then return value end
   if kind == "number" then return tostring(value) end
-  fault(string.format("prompt '%s': input '%s' must be text, a number or a skill, got %s", name,
+  raise("config", string.format(
+    "prompt '%s': input '%s' must be text, a number or a skill, got %s", name,
     input, kind))
 end
 
@@ -85,13 +84,13 @@ local function check_inputs(name, original, values)
       local known = {}
       for k in pairs(original.inputs) do known[#known + 1] = k end
       local near = names.nearest(input, known)
-      fault(string.format("prompt '%s' has no input '%s'", name, input),
+      raise("config", string.format("prompt '%s' has no input '%s'", name, input),
         near and string.format("did you mean '%s'?", near) or nil)
     end
   end
   for input in pairs(original.inputs) do
     if values[input] == nil then
-      fault(string.format("prompt '%s': input '%s' is missing", name, input),
+      raise("config", string.format("prompt '%s': input '%s' is missing", name, input),
         "give \"\" when there is nothing to say")
     end
   end

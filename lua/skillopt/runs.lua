@@ -3,6 +3,7 @@ local file = require "rt.file"
 local names = require "skillopt.names"
 local opening = require "skillopt.config.open"
 local parts = require "skillopt.run.parts"
+local refuse = require "skillopt.refuse"
 
 local M = {}
 
@@ -12,10 +13,6 @@ M.ROOT = "outputs"
 -- One of these makes a folder that of a run.
 local MARKS <const> = { "journal.db", "history.json", "config.json", "runtime_state.json",
   "summary.json", "eval_summary.json" }
-
-local function fault(kind, hint, form, ...)
-  return nil, { kind = kind, message = string.format(form, ...), hint = hint, retry = false }
-end
 
 --- Is this the folder of a run, of this program or the reference?
 ---@param path string
@@ -89,14 +86,14 @@ local function by_file(path)
   if not folder then return nil, err end
   local found = newest(folder)
   if found then return found end
-  return fault("usage", "`skillopt run " .. path .. "` makes one", "%s has no run in %s", path,
-    folder)
+  return refuse("usage", string.format("%s has no run in %s", path, folder),
+    "`skillopt run " .. path .. "` makes one")
 end
 
 local function unknown(word)
   local near = names.nearest(word, M.experiments())
-  return fault("usage", near and string.format("did you mean %s?", near)
-    or "`skillopt list runs` lists them", "there is no run '%s'", word)
+  return refuse("usage", string.format("there is no run '%s'", word),
+    near and string.format("did you mean %s?", near) or "`skillopt list runs` lists them")
 end
 
 --- The folder of the run that is meant.
@@ -114,10 +111,11 @@ function M.find(word)
     if not word:find "/" and newest(M.ROOT .. "/" .. word) then
       return newest(M.ROOT .. "/" .. word)
     end
-    return fault("io", "a run has journal.db, history.json or config.json", "%s holds no run", word)
+    return refuse("io", word .. " holds no run",
+      "a run has journal.db, history.json or config.json")
   end
   if word:find "/" then
-    return fault("usage", "`skillopt list runs` lists those below outputs", "there is no %s", word)
+    return refuse("usage", "there is no " .. word, "`skillopt list runs` lists those below outputs")
   end
   local found = file.kind(M.ROOT .. "/" .. word) == "folder" and newest(M.ROOT .. "/" .. word)
   if found then return found end

@@ -3,6 +3,7 @@
 local file = require "rt.file"
 local loader = require "skillopt.loader"
 local names = require "skillopt.names"
+local refuse = require "skillopt.refuse"
 
 local M = {}
 
@@ -12,10 +13,6 @@ M.KINDS = { "env", "experiment", "policy" }
 local LONGEST <const> = 40
 local RESERVED <const> = { skillopt = true, cjson = true } -- what `require` gives already
 local TAUGHT <const> = "gate" -- the slot whose policy is a template of its own
-
-local function fault(message, hint)
-  return nil, { kind = "usage", message = message, hint = hint, retry = false }
-end
 
 --- Files below a folder: `{path, text}`, paths relative to it.
 local function files_below(folder, prefix, out)
@@ -58,7 +55,7 @@ local function choice_of(slot, from)
   for _, name in ipairs(choices) do
     if name == from then return name end
   end
-  return fault(string.format("there is no policy '%s' for %s", from, slot),
+  return refuse("usage", string.format("there is no policy '%s' for %s", from, slot),
     "shipped are: " .. table.concat(choices, ", "))
 end
 
@@ -83,7 +80,7 @@ local function unknown_slot(slot)
     slots[#slots + 1] = name
   end
   local near = names.nearest(slot, slots)
-  return fault(string.format("there is no slot '%s'", slot), near
+  return refuse("usage", string.format("there is no slot '%s'", slot), near
     and string.format("did you mean --slot %s?", near) or "slots: " .. table.concat(slots, ", "))
 end
 
@@ -107,26 +104,30 @@ local function check_kind(kind)
     if known == kind then return true end
   end
   local near = kind and names.nearest(kind, M.KINDS)
-  return fault(kind and string.format("'%s' cannot be made", kind) or "make what?",
+  return refuse("usage", kind and string.format("'%s' cannot be made", kind) or "make what?",
     near and string.format("did you mean `skillopt new %s`?", near)
       or "one of " .. table.concat(M.KINDS, ", "))
 end
 
 local function check_name(kind, name)
-  if not name then return fault("which name?", string.format("skillopt new %s NAME", kind)) end
+  if not name then
+    return refuse("usage", "which name?", string.format("skillopt new %s NAME", kind))
+  end
   if not name:find "^[a-z][a-z0-9_]*$" or #name > LONGEST then
-    return fault(string.format("'%s' is no name", name), string.format(
+    return refuse("usage", string.format("'%s' is no name", name), string.format(
       "lower-case letters, digits and _, a letter first, at most %d", LONGEST))
   end
   if RESERVED[name] then
-    return fault(string.format("'%s' is a name of the program's own", name), "choose another name")
+    return refuse("usage", string.format("'%s' is a name of the program's own", name),
+      "choose another name")
   end
   if file.exists(name) then
-    return fault(string.format("%s is there already, and nothing is overwritten", name),
+    return refuse("usage", string.format("%s is there already, and nothing is overwritten", name),
       "choose another name, or remove it")
   end
   if kind == "env" and file.kind(loader.home .. "/lua/envs/" .. name) == "folder" then
-    return fault(string.format("an environment '%s' is installed", name), "choose another name")
+    return refuse("usage", string.format("an environment '%s' is installed", name),
+      "choose another name")
   end
   return true
 end
@@ -144,7 +145,7 @@ function M.write(kind, name, options)
   local files, slot = files_below(loader.home .. "/lua/templates/" .. kind, "", {}), TAUGHT
   if kind == "policy" then files, err, slot = policy_files(files, options)
   elseif options.slot or options.from then
-    return fault("--slot and --from are for a policy")
+    return refuse("usage", "--slot and --from are for a policy")
   end
   if not files then return nil, err end
   local paths = {}

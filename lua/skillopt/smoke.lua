@@ -4,6 +4,7 @@ local config_of = require "skillopt.config"
 local core = require "rt.task"
 local file = require "rt.file"
 local opening = require "skillopt.config.open"
+local raise = require "skillopt.raise"
 local run_of = require "skillopt.run"
 
 local M = {}
@@ -14,10 +15,6 @@ M.NAME = "smoke.yaml"
 --- Back-ends that cost nothing: no test goes to a paid one.
 local FREE <const> = { sim = true }
 
-local function fault(message)
-  error({ kind = "config", message = message, retry = false }, 0)
-end
-
 local function scratch()
   local base = os.getenv "TMPDIR"
   base = base and base ~= "" and base or "/tmp"
@@ -25,7 +22,7 @@ local function scratch()
     local path = string.format("%s/skillopt_smoke_%d", base, n)
     if not file.exists(path) and file.mkdir(path) then return path, base end
   end
-  fault("there is no room for a folder in " .. base)
+  raise("config", "there is no room for a folder in " .. base)
 end
 
 local function train(path, folder)
@@ -36,7 +33,7 @@ local function train(path, folder)
   if not config then error(err, 0) end
   for _, role in pairs(config.roles) do
     if not FREE[role.backend] then
-      fault("a smoke test asks the simulated model: model.backend must be sim, not "
+      raise("config", "a smoke test asks the simulated model: model.backend must be sim, not "
         .. role.backend)
     end
   end

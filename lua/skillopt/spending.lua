@@ -6,6 +6,7 @@
 --- A cap fails closed: with a cap in money every model needs a price.
 local json = require "rt.json"
 local ledger = require "rt.ledger"
+local raise = require "skillopt.raise"
 local sessions = require "skillopt.run.sessions"
 
 local M = {}
@@ -21,10 +22,6 @@ local TOKENS_AN_IMAGE <const> = 8000
 
 -- Errors after which nothing was paid: the server refused before it asked the model.
 local UNPAID <const> = { rate_limit = true, auth = true, bad_request = true, too_long = true }
-
-local function fault(message, hint)
-  error({ kind = "config", message = message, hint = hint, retry = false }, 0)
-end
 
 --------------------------------------------------------------------------- prices
 
@@ -60,11 +57,11 @@ local function set_prices(book, entries, models)
   for _, text in ipairs(entries) do
     local model, price = M.price(text)
     if model and seen[model] then
-      fault(string.format("spend.prices: %s has two prices", model), "leave one of them")
+      raise("config", string.format("spend.prices: %s has two prices", model), "leave one of them")
     end
     if model then seen[model] = true
     else
-      fault(string.format("spend.prices: %q is no price", text),
+      raise("config", string.format("spend.prices: %q is no price", text),
         "write MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, in dollars for a million tokens")
     end
     set_price(book, model, price)

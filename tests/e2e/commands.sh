@@ -113,6 +113,10 @@ call run "$tmp/b/b.yaml" $small env.name=broken env.limit=0 evaluation.sel_env_n
 is $code 7 "too little measured ends with 7"
 has "$tmp/err" "items failed" "how many failed is said"
 call run "$tmp/b/b.yaml" $small policy.metric=raises env.out_root="$tmp/fault"
+is $code 2 "a policy of the user's that raises ends with 2"
+has "$tmp/err" "policies/metric/raises.lua:" "the line that raised is said"
+printf 'error "x"\n' >"$tmp/raises.lua"
+call lua "$tmp/raises.lua"
 is $code 70 "a fault in the code ends with 70"
 
 # Runs in different modes are told apart: three of them, all in the longer forms.

@@ -3,15 +3,12 @@ local archive = require "rt.archive"
 local digest = require "rt.digest"
 local file = require "rt.file"
 local http = require "rt.http"
+local refuse = require "skillopt.refuse"
 
 local M = {}
 
 local HOPS <const>, MOST_BYTES <const>, SILENCE_S <const> = 5, 1 << 30, 60
 local MOVED <const> = { [301] = true, [302] = true, [303] = true, [307] = true, [308] = true }
-
-local function fault(kind, form, ...)
-  return nil, { kind = kind, message = form:format(...), retry = false }
-end
 
 --- Where a redirection leads; a path alone stays with the server.
 local function target_of(url, location)
@@ -29,15 +26,15 @@ local function download(url)
     if answer.status == 200 then return answer.body end
     local location = answer.headers.location
     if not MOVED[answer.status] or not location then
-      return fault("network", "%s answered with status %d", url, answer.status)
+      return refuse("network", ("%s answered with status %d"):format(url, answer.status))
     end
     local next_url = target_of(url, location)
     if url:find "^https:" and not next_url:find "^https:" then
-      return fault("network", "%s leads to the unprotected %s", url, next_url)
+      return refuse("network", ("%s leads to the unprotected %s"):format(url, next_url))
     end
     url = next_url
   end
-  return fault("network", "%s: more than %d redirections", url, HOPS)
+  return refuse("network", ("%s: more than %d redirections"):format(url, HOPS))
 end
 
 --- The bytes of an archive: from its address, or from another server or a folder.
@@ -51,10 +48,9 @@ end
 local function check_digest(entry, bytes)
   local found = digest.sha256(bytes)
   if found == entry.sha256 then return true end
-  local _, err = fault("data", "%s is not the archive that was released: SHA-256 %s, expected %s",
-    entry.name, found, entry.sha256)
-  err.hint = "an incomplete download? --unchecked takes it as it is"
-  return nil, err
+  local words = "%s is not the archive that was released: SHA-256 %s, expected %s"
+  return refuse("data", words:format(entry.name, found, entry.sha256),
+    "an incomplete download? --unchecked takes it as it is")
 end
 
 local function write(root, path, bytes)
