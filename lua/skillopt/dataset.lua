@@ -13,6 +13,7 @@ local leak = require "skillopt.leak"
 local lists = require "skillopt.lists"
 local records = require "skillopt.data.records"
 local refuse = require "skillopt.refuse"
+local raw_pairs = require("rt.raw").pairs
 local rng = require "rt.rng"
 local scratch = require "skillopt.scratch"
 local spool = require "rt.spool"
@@ -303,12 +304,14 @@ end
 --- The fields of an item, and what its id is made of where that is missing; nil when
 --- something cannot be stored.
 local function fields_of(raw, where, opt, problems)
-  local written = (opt.items or opt.fix_ids) and canonical(raw, where, problems)
-  if written == nil then return nil end
-  local made, out = raw, {}
+  local made, written, out = raw, nil, {}
+  if opt.items or opt.fix_ids then
+    written = canonical(raw, where, problems)
+    if not written then return nil end
+  end
   if opt.items then made = made_by(raw, where, opt, problems) end
   if not made then return nil end
-  for k, v in pairs(made) do out[k] = v end
+  for k, v in (opt.items and pairs or raw_pairs)(made) do out[k] = v end
   return out, written
 end
 

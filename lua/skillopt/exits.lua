@@ -40,6 +40,11 @@ function M.of(err)
   return by_kind[err.kind] or FAULT
 end
 
+--- Is it one of the kinds that errors have?
+---@param kind any
+---@return boolean
+function M.is_kind(kind) return by_kind[kind] ~= nil end
+
 --- The table for people.
 ---@return string
 function M.page()

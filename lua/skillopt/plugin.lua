@@ -2,9 +2,11 @@
 --- its contract, ends the run as a mistake in that file: which function of which slot, where
 --- in the run, which line, and how to go on.
 ---
---- Errors that have a kind already (weather, a cancelled task, a wrong option) pass through.
+--- Errors that have a kind already (weather, a cancelled task) pass through; a call that the
+--- library refuses gets its line.
 --- What a shipped environment or policy raises is a fault of the program and stays one.
 local core = require "rt.task"
+local exits = require "skillopt.exits"
 local loader = require "skillopt.loader"
 
 local M = {}
@@ -125,9 +127,19 @@ end
 --- A raised text with the calls that led to it.
 local Raised = {}
 
+--- The library's word on a call that cannot be (a prompt that is not there), as `err`, with
+--- the calls that led to it.
+local Refused = {}
+
+local REFUSALS <const> = { usage = true, config = true, data = true }
+
 local function with_traceback(raised)
-  if type(raised) ~= "string" then return raised end
-  return setmetatable({ message = raised, traceback = debug.traceback("", 2) }, Raised)
+  if type(raised) == "string" then
+    return setmetatable({ message = raised, traceback = debug.traceback("", 2) }, Raised)
+  elseif type(raised) == "table" and REFUSALS[raised.kind] and not raised.is_users then
+    return setmetatable({ err = raised, traceback = debug.traceback("", 2) }, Refused)
+  end
+  return raised
 end
 
 local function log(call, raised)
@@ -159,13 +171,25 @@ local function failed(call, raised)
       at and at.path or call.path, at and at.line or call.line, words) }
 end
 
+--- The same error, with the line of the user's that asked for what cannot be.
+local function placed(call, refused)
+  local out, lines, at = {}, lines_of(refused.traceback), nil
+  for field, value in pairs(refused.err) do out[field] = value end
+  for _, line in ipairs(lines) do at = at or not line.is_ours and line or nil end
+  out.is_users, out.traceback = true, traceback_of(lines, at)
+  out.message = ("%s (%s%s, at %s:%s)"):format(tostring(out.message), call.who, spaced(where()),
+    at and at.path or call.path, at and at.line or call.line)
+  return out
+end
+
 local function said(call, raised)
+  if getmetatable(raised) == Refused then return placed(call, raised) end
   if type(raised) == "string" then raised = { message = raised } end -- memory: no handler is asked
   if type(raised) ~= "table" or type(raised.message) ~= "string" then
     local what = type(raised) == "table" and "a table without a message" or tostring(raised)
     return failed(call, { message = "it raised " .. what })
   end
-  local is_news = raised.kind and raised.kind ~= "bug" and not raised.runaway
+  local is_news = exits.is_kind(raised.kind) and raised.kind ~= "bug" and not raised.runaway
   return not is_news and failed(call, raised) or raised
 end
 

@@ -154,7 +154,7 @@ end)
 local function call(f) return plugin.call('policy.x "y"', "run()", f) end
 
 test("what has a kind passes through as it is", function(t)
-  for _, kind in ipairs { "network", "cancelled", "budget", "config", "io" } do
+  for _, kind in ipairs { "network", "cancelled", "budget", "refused", "io" } do
     local err = { kind = kind, message = "m" }
     t.ok(rawequal(t.raises(plugin.guard(call(function() error(err, 0) end))), err))
   end
@@ -163,8 +163,8 @@ end)
 test("whatever else is raised has words", function(t)
   local cases = { [1] = { 42, "it raised 42" }, [2] = { {}, "it raised a table without a message" },
     [3] = { nil, "it raised nil" }, [4] = { { kind = "bug", message = "mine" }, ": mine" },
-    [5] = { "no position", ": no position" } }
-  for i = 1, 5 do
+    [5] = { "no position", ": no position" }, [6] = { { kind = "odd", message = "m" }, ": m" } }
+  for i = 1, 6 do
     local value = cases[i][1]
     local err = t.raises(plugin.guard(call(function() error(value, 0) end)))
     t.equal(err.kind, "config")
@@ -174,11 +174,27 @@ test("whatever else is raised has words", function(t)
   end
 end)
 
+test("a call that the library refuses gets its place", function(t)
+  local asked = { kind = "config", message = "there is no prompt", hint = "h", fatal = true }
+  local err = t.raises(plugin.guard(call(function() error(asked, 0) end)))
+  t.equal({ err.kind, err.hint, err.fatal, err.message:gsub("%d+%)$", "N)") }, { "config", "h",
+    true, 'there is no prompt (policy.x "y", at tests/lua/plugin_test.lua:N)', 1 })
+  t.equal(asked.message, "there is no prompt")
+end)
+
+test("a prompt that a policy asks for and nobody has is said with the line", function(t)
+  local folder = with_gate((REFLECT:gsub("wanted%(ctx.step%)", "ctx:prompt('nope', {})")))
+  local done = run(folder, "policy.reflect=mine", "--quiet")
+  t.equal(done.code, 2)
+  has(t, done.err, "there is no prompt 'nope'")
+  has(t, done.err, '(policy.reflect "mine" in step 2 of 2, epoch 1 (steps/step_0002), at '
+    .. "./mine.lua:7)")
+end)
+
 test("what a task of the library raised stays a fault of the program", function(t)
   local err = { kind = "bug", message = "deep", traceback = "\nstack traceback:\n\t"
-    .. require("skillopt.loader").home .. "/lua/skillopt/json.lua:7: in function 'x'" }
-  t.ok(rawequal(t.raises(plugin.guard(call(function() error(err, 0) end))), err)
-    or err.kind == "bug")
+    .. require("skillopt.loader").home .. "/lua/skillopt/contract.lua:7: in function 'x'" }
+  t.ok(rawequal(t.raises(plugin.guard(call(function() error(err, 0) end))), err))
 end)
 
 test("a shipped function is called as it is", function(t)
