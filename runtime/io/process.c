@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +20,8 @@
 
 enum stream { INPUT, OUTPUT, ERRORS, CONTROL, STREAMS };
 enum stage { WAITING, RUNNING, OVER };
+enum { PAUSE_MS = 1 };
+#define AGAIN_S 1.0 /* between two words to a supervisor that was to end everything */
 
 struct process {
     struct process *next; /* in the line */
@@ -99,10 +102,16 @@ static void close_stream(struct process *p, enum stream s)
 
 static void start_next(void);
 
+/* A child may stop its supervisor, which then hears nothing: it is made to go on. */
 static void reap(struct process *p)
 {
-    while (waitpid(p->supervisor, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    for (;;) {
+        pid_t gone = waitpid(p->supervisor, NULL, p->is_cut ? WNOHANG : 0);
+        if (gone > 0 || (gone < 0 && errno != EINTR))
+            return;
+        kill(p->supervisor, SIGCONT);
+        poll(NULL, 0, PAUSE_MS);
+    }
 }
 
 /* Streams are closed, the place in the machine is free again. */
@@ -136,18 +145,24 @@ static void cut(struct process *p, enum process_state why)
         return;
     p->is_cut = true;
     p->cut = why;
+    kill(p->supervisor, SIGCONT); /* its child may have stopped it */
     if (uv_fileno((uv_handle_t *)&p->streams[CONTROL], &fd) == 0)
         shutdown(fd, SHUT_WR);
 }
 
-/* With the supervisor gone, only somebody outside can hold the output open. */
+/* With the supervisor gone, only somebody outside can hold the output open. A supervisor
+ * that is still there is looked at again: it may be stopped once more, or end now. */
 static void on_time(struct timer *t)
 {
     struct process *p = (struct process *)((char *)t - offsetof(struct process, timer));
-    if (p->is_open[CONTROL])
-        cut(p, PROCESS_TIMEOUT);
-    else
+    if (!p->is_open[CONTROL]) {
         finish(p);
+        return;
+    }
+    if (p->is_cut)
+        kill(p->supervisor, SIGCONT);
+    cut(p, PROCESS_TIMEOUT);
+    timer_start(t, AGAIN_S, on_time);
 }
 
 /* ---- streams ---- */

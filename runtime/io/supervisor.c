@@ -194,12 +194,16 @@ static bool sort_descriptors(const struct supervisor_order *o)
     return fcntl(FD_CONTROL, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* Signals as they are at a program's start; SIGCHLD comes through a descriptor. */
+/* Signals as they are at a program's start; SIGCHLD comes through a descriptor. What came
+ * since the fork was meant for the program (an interrupt goes to its whole group, which
+ * is left a moment after the fork): ignoring a signal forgets it. */
 static int calm_signals(sigset_t *none)
 {
     sigset_t ended;
-    for (int i = 1; i < NSIG; i++)
+    for (int i = 1; i < NSIG; i++) {
+        signal(i, SIG_IGN);
         signal(i, SIG_DFL);
+    }
     sigemptyset(none);
     sigemptyset(&ended);
     sigaddset(&ended, SIGCHLD);

@@ -17,6 +17,8 @@
 
 #define LIMIT_S 20.0
 
+enum { INTERRUPTED = 20 };
+
 static char folder[] = "/tmp/skillopt-test-process-XXXXXX";
 static const char *const ENV[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "WORD=given",
                                    NULL };
@@ -293,6 +295,82 @@ static void test_killed_program(void)
     check_stray_gone();
 }
 
+/* ---- ends that something stands in the way of */
+
+static void test_stopped_supervisor(void)
+{
+    struct process_request q = shell("echo up; kill -STOP $PPID; sleep 300");
+    q.timeout_s = 1;
+    check_result(&q, PROCESS_TIMEOUT, 0, "up\n", "");
+}
+
+static void test_stopped_supervisor_freed(void)
+{
+    struct process_request q = shell("kill -STOP $PPID; echo >stopped; sleep 300");
+    struct err e = { 0 };
+    ended = 0;
+    struct process *p = process_start(&q, &e);
+    for (double end = loop_now() + LIMIT_S;
+         access(path_of("stopped"), F_OK) != 0 && loop_now() < end;)
+        loop_turn(false);
+    CHECK(unlink(path_of("stopped")) == 0);
+    process_free(p);
+    CHECK_INT(ended, 0);
+}
+
+/* Somebody outside, this test, holds the output open when all is ended. */
+static void test_output_held(void)
+{
+    struct process_request q =
+        shell("echo up; echo $$ >pid.tmp; mv pid.tmp pid; sleep 300");
+    struct process_result r;
+    struct err e = { 0 };
+    char output[64];
+    q.timeout_s = 1;
+    ended = 0;
+    struct process *p = process_start(&q, &e);
+    for (double end = loop_now() + LIMIT_S; !pid_in("pid") && loop_now() < end;)
+        loop_turn(false);
+    snprintf(output, sizeof output, "/proc/%d/fd/1", (int)pid_in("pid"));
+    int fd = open(output, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    turn_until(1);
+    CHECK(process_result(p, &r, &e) && r.state == PROCESS_TIMEOUT);
+    CHECK_TEXT(r.out, "up\n");
+    process_free(p);
+    close(fd);
+    unlink(path_of("pid"));
+}
+
+/* An interrupt of the terminal reaches the whole group, at any moment of a start. The
+ * group is one of its own here, not that of whoever runs the tests. */
+static void test_interrupted_starts(void)
+{
+    struct err e = { 0 };
+    pid_t program = fork();
+    if (program == 0) {
+        setpgid(0, 0);
+        signal(SIGINT, SIG_IGN);
+        pid_t sender = fork();
+        while (sender == 0)
+            kill(0, SIGINT);
+        bool ok = loop_init(&e);
+        for (int i = 0; ok && i < INTERRUPTED; i++) {
+            struct process_result r;
+            struct process_request q = shell("exit 3");
+            ended = 0;
+            struct process *p = run(&q);
+            ok = process_result(p, &r, &e) && r.state == PROCESS_EXIT && r.code == 3;
+            process_free(p);
+        }
+        kill(sender, SIGKILL);
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    CHECK(waitpid(program, &status, 0) == program);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* ---- children that cannot start */
 
 static void test_unknown_program(void)
@@ -411,6 +489,7 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     check_run("children end with a program that is killed", test_killed_program);
+    check_run("an interrupt of the group ends no child", test_interrupted_starts);
     if (!loop_init(&e))
         return 1;
     check_run("output, errors and exit code come back", test_output);
@@ -430,6 +509,11 @@ int main(void)
     check_run("a stray ends when the time is over", test_stray_at_timeout);
     check_run("many strays of strays end", test_many_strays);
     check_run("a child that is freed has ended, strays included", test_free_running);
+    check_run("a supervisor that its child stopped goes on", test_stopped_supervisor);
+    check_run("a child that stopped its supervisor is freed",
+              test_stopped_supervisor_freed);
+    check_run("output that is held open outside keeps no child from its end",
+              test_output_held);
     check_run("a program that is not there is named", test_unknown_program);
     check_run("a file that is no program is named", test_no_program);
     check_run("a folder that is not there keeps a child from starting", test_no_folder);
