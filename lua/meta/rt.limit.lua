@@ -4,8 +4,8 @@
 ---
 --- The first call goes alone until one succeeded, then the window opens. It shrinks when
 --- the server is busy or fails often and grows again with successes, up to `max`.
---- Retry-After pauses all; what headers say is left is kept to. A free place goes to the
---- task that is first in program order.
+--- Retry-After pauses all; what headers say is left is kept to, for ten minutes at most: then
+--- one call asks again. A free place goes to the task that is first in program order.
 ---@class rt.limit
 local limit = {}
 

@@ -13,6 +13,10 @@
 
 enum { WORDS_MAX = 8192, MESSAGE_MAX = 500, TITLE_MAX = 120 };
 
+/* A number of seconds from here on is a time since 1970 (in milliseconds from a thousand
+ * times as many on), not a duration. */
+#define EPOCH_LEAST 1e9
+
 /* What an error body holds, whatever its shape. */
 struct words {
     struct span message, more; /* `more`: what the server behind the server said */
@@ -28,6 +32,25 @@ static const char *header(const struct answer *a, const char *name)
 
 /* --- headers -------------------------------------------------------------------- */
 
+/* The server's clock, or ours where it does not say. */
+static double server_time(const struct answer *a)
+{
+    const char *date = header(a, "date");
+    double now = date ? time_http_date(date) : -1;
+    return now >= 0 ? now : a->wall_s;
+}
+
+/* Seconds until an allowance is whole again, -1 when nothing is understood. Some servers
+ * give the time of day for it: taken for a duration, it would be waited for for years. */
+static double read_reset(const struct answer *a, const char *text)
+{
+    double n = time_number(text);
+    if (n < EPOCH_LEAST)
+        return strpbrk(text, "-:") ? -1 : time_duration(text);
+    double until = n < EPOCH_LEAST * 1000 ? n : n / 1000;
+    return fmax(until - server_time(a), 0);
+}
+
 static bool read_allowance(const struct answer *a, const char *kind,
                            struct answer_allowance *out)
 {
@@ -38,7 +61,7 @@ static bool read_allowance(const struct answer *a, const char *kind,
         char name[64];
         snprintf(name, sizeof name, "x-ratelimit-%s-%s", words[i], kind);
         const char *text = header(a, name);
-        *fields[i] = !text ? -1 : i == 2 ? time_duration(text) : time_number(text);
+        *fields[i] = !text ? -1 : i == 2 ? read_reset(a, text) : time_number(text);
         is_given = is_given || *fields[i] >= 0;
     }
     return is_given;
@@ -64,11 +87,7 @@ double answer_retry_after(const struct answer *a)
         return -1;
     wait = time_number(text);
     double until = wait < 0 ? time_http_date(text) : -1;
-    if (until < 0)
-        return wait;
-    const char *date = header(a, "date");
-    double now = date ? time_http_date(date) : -1;
-    return fmax(until - (now >= 0 ? now : a->wall_s), 0);
+    return until < 0 ? wait : fmax(until - server_time(a), 0);
 }
 
 /* --- words ---------------------------------------------------------------------- */

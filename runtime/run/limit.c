@@ -32,6 +32,7 @@ struct limit {
     bool has_succeeded, has_shrunk;
     double window, faults, paused_until, own_pause_s;
     unsigned round;
+    double heard_at; /* when the server last spoke of its allowances, or was asked anew */
     struct bucket requests[SOURCES], tokens[SOURCES];
 };
 
@@ -176,14 +177,19 @@ static int places(const struct limit *l)
     return window < l->options.ceiling ? window : l->options.ceiling;
 }
 
+static double when_filled(struct limit *l, int source, const struct limit_ticket *t,
+                          double now)
+{
+    return fmax(bucket_when(&l->requests[source], 1, now),
+                bucket_when(&l->tokens[source], t->tokens, now));
+}
+
+/* What headers said holds for so long at most: then one call asks again. */
 static double when_allowed(struct limit *l, const struct limit_ticket *t, double now)
 {
-    double when = fmax(now, l->paused_until);
-    for (int i = 0; i < SOURCES; i++) {
-        when = fmax(when, bucket_when(&l->requests[i], 1, now));
-        when = fmax(when, bucket_when(&l->tokens[i], t->tokens, now));
-    }
-    return when;
+    double learnt = fmin(when_filled(l, LEARNT, t, now), l->heard_at + PAUSE_MAX_S);
+    return fmax(fmax(now, l->paused_until),
+                fmax(when_filled(l, CONFIGURED, t, now), learnt));
 }
 
 static void take_shares(struct limit *l, double requests, double tokens)
@@ -205,6 +211,8 @@ struct limit_ticket *limit_next(struct limit *l, double now, double *again)
         *again = when;
         return NULL;
     }
+    if (when_filled(l, LEARNT, t, now) > now)
+        l->heard_at = now;
     take_out(l, t);
     take_shares(l, 1, t->tokens);
     t->is_started = true;
@@ -282,6 +290,8 @@ void limit_done(struct limit *l, struct limit_ticket *t, const struct limit_outc
         end_fault(l, t);
     if (o->retry_after_s > 0 && !is_unused)
         pause_for(l, now, o->retry_after_s);
+    if (o->requests.remaining >= 0 || o->allowed_tokens.remaining >= 0)
+        l->heard_at = now;
     bucket_learn(&l->requests[LEARNT], &o->requests, now);
     bucket_learn(&l->tokens[LEARNT], &o->allowed_tokens, now);
 }

@@ -10,7 +10,8 @@
  *   more than a quarter of what comes back; at most once a round.
  * - Retry-After pauses the endpoint; a 429 without it pauses 1, 2, 4... s.
  * - Requests and tokens a minute are buckets: configured ones, and ones learnt from
- *   reply headers.
+ *   reply headers. What headers said keeps nobody longer than ten minutes: then one call
+ *   asks again.
  * - Of those that wait the first in program order starts first, as `before` says.
  *
  * A ticket belongs to the caller, who keeps it until limit_done or limit_cancel. Not

@@ -257,6 +257,26 @@ static void test_limits(void)
     CHECK(!answer_limits(&a).is_given);
 }
 
+/* 1709209845 is Thu, 29 Feb 2024 12:30:45 GMT. */
+static void test_absolute_resets(void)
+{
+    struct answer a = answer_of(200,
+                                "date\0Thu, 29 Feb 2024 12:30:45 GMT\0"
+                                "x-ratelimit-remaining-requests\0000\0"
+                                "x-ratelimit-reset-requests\0001709209875\0"
+                                "x-ratelimit-remaining-tokens\0000\0"
+                                "x-ratelimit-reset-tokens\0001709209847500\0",
+                                "");
+    struct answer_limits l = answer_limits(&a);
+    check_near(l.requests.reset_s, 30);
+    check_near(l.tokens.reset_s, 2.5);
+    a = answer_of(200,
+                  "x-ratelimit-remaining-requests\0000\0"
+                  "x-ratelimit-reset-requests\0002024-02-29T12:30:45Z\0",
+                  "");
+    check_near(answer_limits(&a).requests.reset_s, -1);
+}
+
 static void test_times(void)
 {
     check_near(time_duration("1s"), 1);
@@ -371,6 +391,7 @@ int main(void)
     check_run("the wait is read from headers, dates and words", test_waits);
     check_run("the server's word on retrying is obeyed", test_should_retry);
     check_run("limits are read from headers", test_limits);
+    check_run("a reset given as a time of day is no duration", test_absolute_resets);
     check_run("durations, numbers and dates are read or refused", test_times);
     check_run("a 429 with a date waits seven seconds by the server's clock", test_case);
     check_run("words are made fit for people and keys masked", test_clean);

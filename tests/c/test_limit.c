@@ -437,6 +437,23 @@ static void headers_without_a_limit_or_a_time_do_no_harm(void)
     CHECK_INT(next(100), 4);
 }
 
+static void headers_keep_nobody_for_ever(void)
+{
+    open_window(64);
+    want(1, 500);
+    CHECK_INT(next(0), 1);
+    struct limit_outcome o = ended(LIMIT_OK);
+    o.requests = (struct limit_allowance){ 10, 0, 1e15 };
+    limit_done(l, &calls[1].ticket, &o, 5);
+    CHECK_INT(next(5), -1);
+    CHECK(again == 605);
+    CHECK_INT(start_all(605), 1);
+    CHECK(again == 1205);
+    limit_done(l, &calls[2].ticket, &o, 700);
+    CHECK_INT(next(1205), -1);
+    CHECK(again == 1300);
+}
+
 int main(void)
 {
     check_run("the first call goes alone until one succeeded",
@@ -476,6 +493,7 @@ int main(void)
     check_run("headers teach tokens", headers_teach_tokens);
     check_run("headers without a limit or a time do no harm",
               headers_without_a_limit_or_a_time_do_no_harm);
+    check_run("headers keep nobody for ever", headers_keep_nobody_for_ever);
     limit_free(l);
     return check_end();
 }
