@@ -245,6 +245,9 @@ function Endpoint:ask(request, options)
       self.known.answered = true
       return { value = { error = { kind = err.kind, message = err.message } }, usage = err.usage }
     end
+    -- Nothing is on the way: who ends the run waits for what is, perhaps in front of this
+    -- task at the limit.
+    options.plane:stop()
     if not adapt(self, err, n_changes) then
       local class = CLASSES[err.kind] or err.kind
       tries[class] = (tries[class] or 0) + 1
@@ -254,7 +257,6 @@ function Endpoint:ask(request, options)
       if not delay then give_up(self, err) end
       self.log { event = "retry", slot = core.slot(), stage = options.stage, attempt = tries[class],
         kind = err.kind, message = err.message, delay_s = delay }
-      options.plane:stop()
       flow.sleep(delay)
     end
   end

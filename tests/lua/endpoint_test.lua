@@ -1,6 +1,7 @@
 --- How a request gets to a model and back: retries by class, Retry-After, what a server
 --- does not take, who goes first, and what ends the run.
 local core = require "rt.task"
+local effect = require "skillopt.effect"
 local endpoint_of = require "skillopt.endpoint"
 local flow = require "rt.flow"
 local journal = require "rt.journal"
@@ -329,6 +330,23 @@ test("calls on the way while a parameter is learnt are sent again too", function
     return ask(endpoint, { params = { max_tokens = 1, temperature = 1 } }).value.text
   end, { label = "together" })
   t.equal(out, { "fine", "fine", "fine", n = 3 })
+end)
+
+test("a run that ends does not wait for a call that is to be sent again", function(t)
+  local j <close> = assert(journal.open())
+  local effects = effect.new { journal = j }
+  local endpoint = picky_endpoint({ "temperature" }, function()
+    task.map({ 1, 2, 3 }, function() end, { label = "pause" })
+    effects.fault = { kind = "io", message = "the disk is full" }
+  end)
+  local kinds = task.map({ 1, 2 }, function(i)
+    core.deadline(5)
+    local _, err = pcall(effect.perform, effects, ("d"):rep(63) .. i, function(plane)
+      return endpoint:ask({ params = { temperature = 1 } }, { count = 1, plane = plane })
+    end)
+    return err.kind
+  end)
+  t.equal(kinds, { "io", "io", n = 2 })
 end)
 
 --------------------------------------------------------------------- parameters
