@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "host/bind.h"
 #include "host/modules.h"
+#include "host/stop.h"
 #include <errno.h>
 #include <lauxlib.h>
 #include <poll.h>
@@ -29,7 +30,7 @@ static int input_release(lua_State *L)
 static bool fill(struct input *in, struct err *e)
 {
     struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
-    if (poll(&p, 1, -1) < 0 && errno == EINTR)
+    if (stop_wait_for_input(&p) < 0 && errno == EINTR)
         return err_set(e, ERR_CANCELLED, "interrupted");
     char piece[PIECE];
     ssize_t n = read(STDIN_FILENO, piece, sizeof piece);

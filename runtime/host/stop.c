@@ -3,6 +3,8 @@
 #include "host/live.h"
 #include "host/task.h"
 #include "io/loop.h"
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -51,14 +53,18 @@ static void on_interrupt(int number)
     (number == SIGINT ? &loops_int : &loops_term)->sa_handler(number);
 }
 
+/* The loop's handlers are known before the first signal can want them. They hold a lock
+ * of libuv's: no other signal comes in between. */
 bool stop_init(struct err *e)
 {
     if (!loop_on_signal(on_signal, NULL, e))
         return false;
     struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &loops_int);
-    sigaction(SIGTERM, &action, &loops_term);
+    sigfillset(&action.sa_mask);
+    sigaction(SIGINT, NULL, &loops_int);
+    sigaction(SIGTERM, NULL, &loops_term);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     action.sa_handler = end_at_once;
     sigaction(SIGALRM, &action, NULL);
     return true;
@@ -67,6 +73,20 @@ bool stop_init(struct err *e)
 bool stop_is_asked(void)
 {
     return is_asked;
+}
+
+int stop_wait_for_input(struct pollfd *p)
+{
+    sigset_t held, before;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    int n = interrupts == 0 ? ppoll(p, 1, NULL, &before) : -1;
+    int code = interrupts == 0 ? errno : EINTR;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return n;
 }
 
 void stop_count_flight(int change)

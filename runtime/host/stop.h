@@ -17,6 +17,11 @@ bool stop_init(struct err *e);
 /* Has an interrupt come? Then nothing new may be sent. */
 bool stop_is_asked(void);
 
+/* As poll(p, 1, -1) outside of the loop. An interrupt ends it with EINTR, be it one that
+ * came before or between a look and the wait. */
+struct pollfd;
+int stop_wait_for_input(struct pollfd *p);
+
 /* Calls on the way: +1 when one is sent, -1 when its answer is stored. */
 void stop_count_flight(int change);
 int stop_flights(void);

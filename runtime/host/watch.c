@@ -32,7 +32,7 @@ static void *pool; /* Lua's memory */
 static pthread_t loop_thread, thread;
 static bool is_started;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t end_bell = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t end_bell;
 static bool is_ending; /* under lock */
 
 /* ---------------------------------------------------------------- stretches */
@@ -140,11 +140,22 @@ static double cpu_time(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* By a clock that nobody sets back, else nothing would be watched until it has caught up.
+ */
+static void make_bell(void)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&end_bell, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
 /* Wait for a tick; false when the thread is to end. */
 static bool wait_tick(void)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += TICK_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
@@ -279,6 +290,7 @@ bool watch_start(lua_State *L, struct err *e)
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     sigaction(WATCH_SIGNAL, &action, NULL);
+    make_bell();
     is_ending = false;
     sigset_t all;
     sigset_t before;
@@ -301,6 +313,7 @@ void watch_stop(void)
     pthread_cond_signal(&end_bell);
     pthread_mutex_unlock(&lock);
     pthread_join(thread, NULL);
+    pthread_cond_destroy(&end_bell);
     is_started = false;
     pool = NULL;
     running = NULL;

@@ -29,6 +29,17 @@ test("stdin.line has a limit", function(t)
   t.equal(read_from "head -c 70000 /dev/zero", "limit")
 end)
 
+test("an interrupt that comes before stdin.line waits is not lost", function(t)
+  local done = process.lua([[
+    os.execute("{ sleep 0.1; kill -INT $PPID; } >/dev/null 2>&1 &")
+    local start = os.clock()
+    while os.clock() - start < 0.5 do end -- the signal comes here
+    local _, err = require("rt.stdin").line()
+    require("rt.stdout").write(err and err.kind or "end")
+  ]], { before = "sleep 5 |" })
+  t.equal(done.out, "cancelled")
+end)
+
 test("stdin.is_terminal is false for a pipe", function(t)
   t.ok(read_from("printf ''"):find "^end")
 end)
