@@ -9,6 +9,7 @@
 #   make test          all tests, short forms (under 5 minutes)
 #   make test-long     the long forms (under 60 minutes)   make test-full  longer still
 #   make asan          the tests under ASan, UBSan and LSan
+#   make tsan          the tests of what has threads, and short runs, under TSan
 #   make valgrind      the tests in C and a short run under valgrind
 #   make lint          format, tidy, cppcheck, luacheck, rooms, generated docs
 #   make docs          the pages that programs write
@@ -57,6 +58,11 @@ ifeq ($(MODE),asan)
 CC      := $(CLANG)
 CFLAGS  += -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 LDFLAGS += -fsanitize=address,undefined
+endif
+ifeq ($(MODE),tsan)
+CC      := $(CLANG)
+CFLAGS  += -O1 -fno-omit-frame-pointer -fsanitize=thread
+LDFLAGS += -fsanitize=thread
 endif
 ifeq ($(MODE),fuzz)
 CC      := $(CLANG)
@@ -206,6 +212,11 @@ asan:
 	$(call NEED,$(DEPS_FUZZ))
 	$(Q)ASAN_OPTIONS=detect_leaks=1 $(MAKE) --no-print-directory MODE=asan check
 
+tsan:
+	$(call NEED,$(DEPS_FUZZ))
+	$(Q)$(MAKE) --no-print-directory MODE=tsan programs
+	@sh tests/tsan.sh build/tsan
+
 valgrind:
 	$(call NEED,$(DEPS_LONG))
 	$(Q)$(MAKE) --no-print-directory programs
@@ -246,4 +257,4 @@ clean:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .PHONY: all deps need quickstart ckpt test programs check test-long test-full install uninstall \
-        deb generated asan valgrind fuzz fuzz-run docs lint bench clean
+        deb generated asan tsan valgrind fuzz fuzz-run docs lint bench clean

@@ -183,20 +183,26 @@ static void the_longest_name_can_be_written(void)
     CHECK(strstr(e.message, "File name too long") != NULL);
 }
 
+struct often {
+    const char *path;
+    char letter;
+};
+
 static void *write_often(void *arg)
 {
+    const struct often *o = arg;
     char text[4096];
-    memset(text, *(char *)arg, sizeof text);
+    memset(text, o->letter, sizeof text);
     for (int i = 0; i < 200; i++)
-        CHECK(file_write_atomic(at("shared"), text, sizeof text, 0, NULL));
+        CHECK(file_write_atomic(o->path, text, sizeof text, 0, NULL));
     return NULL;
 }
 
-/* `at` hands out static memory: each thread's path is the same text. */
 static void two_writers_of_one_name_leave_whole_files(void)
 {
     pthread_t thread;
-    char a = 'a', b = 'b';
+    const char *path = at("shared"); /* static memory, of this thread */
+    struct often a = { path, 'a' }, b = { path, 'b' };
     pthread_create(&thread, NULL, write_often, &a);
     write_often(&b);
     pthread_join(thread, NULL);
