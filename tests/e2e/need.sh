@@ -118,7 +118,11 @@ if [ -x "$folder/tools/script" ]; then
   system 0 none one
   at_terminal y "make --no-print-directory need"
   check "make asks, too" 0 '^apt-get install .*liblua5.4-dev' 'Run this now?'
-  said 'Run this now' 1 "and once"
+  asked=$(grep -c 'Run this now' "$folder/out")
+  if [ "$asked" -eq 1 ]; then echo "ok - and once"; else
+    echo "FAIL - and once: asked $asked times"
+    failures=1
+  fi
 
   system 1000 no one
   ask y one two three

@@ -118,10 +118,10 @@ test("a deadline is not over once the program is stopping", function(t)
   local done = process.lua(READY .. [[
     local core = require "rt.task"
     flow.flight(1)
-    core.deadline(0.05)
+    core.deadline(0.5)
     interrupt()
     until_stopping()
-    flow.sleep(0.1)
+    flow.sleep(0.8)
     stdout.write(tostring(core.end_deadline()))
     flow.flight(-1)
     flow.sleep(60)
