@@ -20,6 +20,8 @@ run() { # run NAME COMMAND...
     tail -n 20 "$out.err"
   elif [ "$(wc -l <"$out")" -eq "$before" ]; then
     echo "FAIL - $name: ran no test" | tee -a "$out"
+  elif words=$(grep -E '^[^ ]+\.sh: (line )?[0-9]+: .*not found$' "$out.err"); then
+    echo "FAIL - $name: $words" | tee -a "$out"
   fi
   rm -f "$out.part" "$out.err"
 }
