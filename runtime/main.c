@@ -1,4 +1,5 @@
 /* main.c - start, turn the loop until the main task has ended, stop. */
+#include "base/buf.h"
 #include "base/fault.h"
 #include "base/mem.h"
 #include "host/paths.h"
@@ -8,6 +9,7 @@
 #include "host/task.h"
 #include "host/watch.h"
 #include "io/http.h"
+#include "io/journal.h"
 #include "io/loop.h"
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -25,6 +27,53 @@ static int complain(const struct err *e)
     return EXIT_BUG;
 }
 
+/* Nothing is left that could wake a task: no time is waited for, no answer, no row, no
+ * child (calls and children have timers). */
+static bool is_quiet(void)
+{
+    return loop_is_quiet() && journal_owed() == 0;
+}
+
+/* Something may have come meanwhile. */
+static bool has_news(void)
+{
+    loop_turn(false);
+    task_run_ready();
+    return task_count() == 0 || flow_wake_deferred() || !is_quiet();
+}
+
+static void complain_of_standstill(void)
+{
+    struct err e = { 0 };
+    struct buf slots = { .max = 512 };
+    task_list_waiting(&slots);
+    err_set(&e, ERR_BUG, "every task waits and nothing is left that could wake one: %s",
+            buf_text(&slots));
+    err_hint(&e, "please report it; what was answered is on file, and the same command "
+                 "goes on from there");
+    complain(&e);
+    buf_free(&slots);
+}
+
+/* Turn until no task is left. False when they came to a standstill, which is said: then
+ * the program ends as if it had been killed, which a run survives. */
+static bool turn_to_end(void)
+{
+    for (;;) {
+        task_run_ready();
+        if (task_count() == 0)
+            return true;
+        if (flow_wake_deferred())
+            continue;
+        if (!is_quiet()) {
+            loop_turn(true);
+        } else if (!has_news()) {
+            complain_of_standstill();
+            return false;
+        }
+    }
+}
+
 /* Push main(args), run it as the root task; its result is the exit code. args[0] is the
  * name the program was called by. */
 static int run(lua_State *L, int argc, char **argv)
@@ -38,14 +87,9 @@ static int run(lua_State *L, int argc, char **argv)
         lua_rawseti(L, -2, i);
     }
     task_start(L, 1, 0); /* a run says where its clock starts */
-    for (;;) {
-        task_run_ready();
-        if (task_count() == 0)
-            break;
-        if (!flow_wake_deferred())
-            loop_turn(true);
-    }
     int code = EXIT_BUG;
+    if (!turn_to_end())
+        return code;
     if (task_result(L)) {
         code = (int)luaL_optinteger(L, -1, 0);
     } else {

@@ -18,6 +18,12 @@ function flow.wall() end
 ---@param seconds number 0 or more
 function flow.sleep(seconds) end
 
+--- As sleep, for a task that only looks at others: a program in which all others wait for
+--- what cannot come does not go on because of it.
+---@async
+---@param seconds number 0 or more
+function flow.tick(seconds) end
+
 --- Has an interrupt come? From then on nothing new may be sent.
 ---@return boolean
 function flow.is_stopping() end

@@ -52,15 +52,28 @@ static int nap_k(lua_State *L, int status, lua_KContext ctx)
     return 0;
 }
 
-static int l_sleep(lua_State *L)
+static int nap_for(lua_State *L, bool is_background)
 {
     double seconds = luaL_checknumber(L, 1);
     luaL_argcheck(L, seconds >= 0, 1, "must not be negative");
     task_check(L);
     struct nap *nap = bind_new(L, NAP_TYPE, sizeof *nap);
     nap->wait.cancel = nap_cancel;
+    nap->timer.is_background = is_background;
     timer_start(&nap->timer, seconds, nap_over);
     return task_park(L, &nap->wait, nap_k, 0);
+}
+
+static int l_sleep(lua_State *L)
+{
+    return nap_for(L, false);
+}
+
+/* tick(seconds): as sleep, for what only looks at others: it is no sign that the program
+ * goes on. */
+static int l_tick(lua_State *L)
+{
+    return nap_for(L, true);
 }
 
 /* -------------------------------------------------------------------- stop */
@@ -150,7 +163,8 @@ static const luaL_Reg functions[] = {
     { "sleep", l_sleep },     { "is_stopping", l_is_stopping },
     { "hold", l_hold },       { "flight", l_flight },
     { "flights", l_flights }, { "disorder", l_disorder },
-    { "defer", l_defer },     { NULL, NULL },
+    { "defer", l_defer },     { "tick", l_tick },
+    { NULL, NULL },
 };
 
 int luaopen_rt_flow(lua_State *L)

@@ -45,6 +45,7 @@ static int l_acquire(lua_State *L)
         lock_acquire(path, is_shared ? LOCK_SHARED : LOCK_EXCLUSIVE, &self, note, &e);
     if (!h->lock)
         return bind_err(L, &e);
+    h->beat.is_background = true;
     if (!is_shared)
         timer_start(&h->beat, LOCK_BEAT_S, beat);
     lua_pushstring(L, note);

@@ -4,6 +4,7 @@
  * parked coroutine's own stack and its continuation pushes the results after
  * the resume, inside protected mode, where a memory error can be raised. */
 #include "host/task.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "host/bind.h"
 #include "host/stop.h"
@@ -53,6 +54,7 @@ struct task {
     char *slot;
 };
 
+enum { NAMED_MAX = 5 /* slots in a list for people */ };
 enum { IDLE_MAX = 256, LOCALS = 8 /* names most tasks come to have */ };
 
 /* Coroutines of tasks that ended well, with the stacks they grew, for the next tasks. */
@@ -342,6 +344,28 @@ void task_cancel_all(void)
 {
     if (root)
         cancel(root);
+}
+
+/* Does it wait, and for something else than its children? */
+static bool waits_itself(const struct task *t)
+{
+    return t->on && t->on != &t->join;
+}
+
+static size_t list_waiting(const struct task *t, size_t n, struct buf *out)
+{
+    if (waits_itself(t) && n++ < NAMED_MAX)
+        buf_add_format(out, "%s%s", n > 1 ? ", " : "", *t->slot ? t->slot : "(main)");
+    for (const struct task *k = t->first; k; k = k->next)
+        n = list_waiting(k, n, out);
+    return n;
+}
+
+void task_list_waiting(struct buf *out)
+{
+    size_t n = root ? list_waiting(root, 0, out) : 0;
+    if (n > NAMED_MAX)
+        buf_add_format(out, " and %zu more", n - NAMED_MAX);
 }
 
 /* ------------------------------------------------------------------ ending */

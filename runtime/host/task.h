@@ -43,6 +43,11 @@ void task_run_ready(void);
 /* Live tasks; the loop may stop at 0. */
 size_t task_count(void);
 
+/* Append the slots of tasks that wait for something other than their children, ", "
+ * between them; those behind the first few are counted. */
+struct buf;
+void task_list_waiting(struct buf *out);
+
 /* The task L runs in; raises outside of one. */
 struct task *task_self(lua_State *L);
 

@@ -65,6 +65,8 @@ struct journal {
     atomic_llong committed;
 };
 
+static size_t owed; /* callbacks; the loop's thread only */
+
 /* ---- kinds and lists ---- */
 
 static const char *const kind_names[] = { "",
@@ -268,9 +270,15 @@ void journal_deliver(struct journal *j)
     pthread_mutex_unlock(&j->lock);
     for (struct pending *next; p; p = next) {
         next = p->next;
+        owed--;
         p->done(p->arg, p->is_lost ? &why : NULL);
         mem_free(p);
     }
+}
+
+size_t journal_owed(void)
+{
+    return owed;
 }
 
 static void mail_drop(struct mail *m)
@@ -424,6 +432,7 @@ static int64_t enqueue(struct journal *j, struct pending *p, struct err *e)
         n = index_add(&j->index, p->row.kind, p->row.slot, p->row.key);
     if (n) {
         p->row.n = n;
+        owed += p->done != NULL;
         j->queued_bytes += p->bytes;
         list_add(&j->queue, p);
         pthread_cond_signal(&j->wake);

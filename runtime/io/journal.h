@@ -113,6 +113,9 @@ bool journal_sync(struct journal *j, struct err *e);
 /* Run the callbacks of rows whose fate is known. */
 void journal_deliver(struct journal *j);
 
+/* Callbacks of all journals that are still to be called. */
+size_t journal_owed(void);
+
 /* OK; LOW once the ballast had to be given back (what is in flight is still taken,
  * but nothing new should be started); READ_ONLY once a commit failed for good. In
  * the last two *why (may be NULL) says what happened. */

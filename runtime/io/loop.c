@@ -169,6 +169,14 @@ void loop_post(void (*fn)(void *arg), void *arg)
     pthread_mutex_unlock(&loop.post_lock);
 }
 
+static bool has_posts(void)
+{
+    pthread_mutex_lock(&loop.post_lock);
+    bool has = loop.posts.n > 0;
+    pthread_mutex_unlock(&loop.post_lock);
+    return has;
+}
+
 static void on_bell(uv_async_t *bell)
 {
     pthread_mutex_lock(&loop.post_lock);
@@ -224,6 +232,15 @@ void loop_turn(bool may_block)
     alarm_set();
     uv_run(&loop.uv, may_block && !has_fired ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     timers_fire();
+}
+
+/* Where it matters there are few: the first timer that somebody waits for ends it. */
+bool loop_is_quiet(void)
+{
+    for (size_t i = 1; i <= loop.heap_n; i++)
+        if (!loop.heap[i]->is_background)
+            return false;
+    return !has_posts();
 }
 
 bool loop_init(struct err *e)

@@ -26,6 +26,10 @@ void loop_fini(void);
  * no timer and nothing happens: the caller knows whether it still expects news. */
 void loop_turn(bool may_block);
 
+/* Is no timer running but those of the background, and nothing posted? Then only what
+ * others watch through libuv can end a wait. */
+bool loop_is_quiet(void);
+
 /* libuv's loop, for the files of this room. */
 struct uv_loop_s *loop_uv(void);
 
@@ -35,6 +39,7 @@ struct timer {
     double due;                  /* loop_now() at which it fires */
     uint64_t order;              /* equal times fire in the order they were started */
     size_t place;                /* 1-based place in the heap; 0: stopped */
+    bool is_background; /* nobody waits for it: it draws, or gives a sign of life */
 };
 
 /* Fire once, delay_s seconds from now (negative counts as 0; in the next turn,

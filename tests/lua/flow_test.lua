@@ -37,6 +37,28 @@ test("a cancelled sleep ends at once", function(t)
   t.ok(flow.now() - before < 30)
 end)
 
+test("a program in which nothing can wake anybody ends and says who waits", function(t)
+  local done = process.lua [[
+    local core, flow = require "rt.task", require "rt.flow"
+    local task = require "skillopt.task"
+    core.spawn("draws", nil, 0, function() while true do flow.tick(0.01) end end)
+    task.map({ 1, 2 }, function(i)
+      if i == 2 then core.signal():wait() end
+    end, { label = "items" })
+  ]]
+  t.equal(done.code, 70)
+  t.ok(done.err:find("nothing is left that could wake one: draws, items/2", 1, true), done.err)
+end)
+
+test("a row that is being stored is waited for", function(t)
+  local done = process.lua [[
+    local j = require("rt.journal").open()
+    for n = 1, 200 do assert(j:store("value", "", "v" .. n, "x")) end
+    require("rt.stdout").write "stored"
+  ]]
+  t.equal(done.out .. done.err, "stored")
+end)
+
 test("flow.hold waits until it is cancelled", function(t)
   local err = t.raises(function()
     task.map({ 1, 2 }, function(i)

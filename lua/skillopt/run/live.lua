@@ -154,7 +154,7 @@ end
 local function tick(live)
   repeat
     live:draw()
-  until not pcall(flow.sleep, TICK_S)
+  until not pcall(flow.tick, TICK_S)
 end
 
 --- `f(...)` with the line drawn all along; then it is taken away.
