@@ -20,6 +20,10 @@
 
 enum { EXIT_USAGE = 2, EXIT_BUG = 70 };
 
+/* Between two turns of the loop. What a task sends leaves in the next turn: a hundred at
+ * once would leave together, come back together and wait for each other for ever. */
+enum { TASKS_A_TURN = 16 };
+
 static int complain(const struct err *e)
 {
     fprintf(stderr, "skillopt: %s: %s%s%s%s\n", err_kind_name(e->kind), e->message,
@@ -38,8 +42,8 @@ static bool is_quiet(void)
 static bool has_news(void)
 {
     loop_turn(false);
-    task_run_ready();
-    return task_count() == 0 || flow_wake_deferred() || !is_quiet();
+    return task_run_ready(TASKS_A_TURN) || task_count() == 0 || flow_wake_deferred() ||
+           !is_quiet();
 }
 
 static void complain_of_standstill(void)
@@ -60,13 +64,13 @@ static void complain_of_standstill(void)
 static bool turn_to_end(void)
 {
     for (;;) {
-        task_run_ready();
+        bool has_more = task_run_ready(TASKS_A_TURN);
         if (task_count() == 0)
             return true;
-        if (flow_wake_deferred())
+        if (!has_more && flow_wake_deferred())
             continue;
-        if (!is_quiet()) {
-            loop_turn(true);
+        if (has_more || !is_quiet()) {
+            loop_turn(!has_more);
         } else if (!has_news()) {
             complain_of_standstill();
             return false;

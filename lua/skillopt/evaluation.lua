@@ -29,6 +29,8 @@ local inside = setmetatable({}, { __mode = "k" })
 local STATES <const> = { "ok", "no_answer", "failed" }
 local CODES <const> = { ok = 1, no_answer = 2, failed = 3 }
 
+local NO_TEXTS <const> = {}
+
 --- Slack for weights that do not add up to exactly 1.
 local SLACK <const> = 1e-9
 
@@ -396,7 +398,7 @@ end
 --- The row of one repeat: what is left of it when the texts are not kept.
 local function row_of(data, id, place)
   local row = { id = nil, state = nil, task_type = nil, hard = nil, soft = nil } -- room
-  for name, value in raw.next, data.rows and data.rows[place] or {} do row[name] = value end
+  for name, value in raw.next, data.rows and data.rows[place] or NO_TEXTS do row[name] = value end
   row.id, row.state = id, state_at(data, place)
   row.task_type = data.type_names[data.types[place]]
   for name, own in raw.next, data.marks do

@@ -26,9 +26,8 @@ M.WORDS = {
   bug = "the environment raised an error",
 }
 
-local KEYS = { "id", "state", "hard", "soft", "task_type", "fail_reason", "predicted_answer",
-  "n_turns" }
-local FORM <const> = { keys = KEYS }
+local FORM <const> = { keys = { "id", "state", "hard", "soft", "task_type", "fail_reason",
+  "predicted_answer", "n_turns" } }
 
 local function task_type(eval, item)
   local env = eval.run.env

@@ -25,7 +25,7 @@ struct call {
 
 static void call_done(void *arg)
 {
-    task_wake(&((struct call *)arg)->wait);
+    task_wake_later(&((struct call *)arg)->wait);
 }
 
 static enum http_next call_chunk(void *arg, int status, const char *p, size_t n)

@@ -66,7 +66,9 @@ static size_t idle_n;
 
 static lua_State *main_state; /* resumes come from here */
 static struct task *root, *current;
-static struct task *ready_first, *ready_last;
+static struct queue {
+    struct task *first, *last;
+} ready, ready_later;
 static size_t live;
 static int root_ref = LUA_NOREF; /* what the root ended with */
 static bool root_ok;
@@ -77,25 +79,51 @@ static struct task **slot_of(lua_State *co)
     return (struct task **)lua_getextraspace(co);
 }
 
-static void make_ready(struct task *t)
+static void make_ready(struct task *t, struct queue *q)
 {
     t->state = READY;
     t->next_ready = NULL;
-    if (ready_last)
-        ready_last->next_ready = t;
+    if (q->last)
+        q->last->next_ready = t;
     else
-        ready_first = t;
-    ready_last = t;
+        q->first = t;
+    q->last = t;
 }
 
-void task_wake(struct wait *w)
+static bool has_ready(void)
+{
+    return ready.first || ready_later.first;
+}
+
+/* The next of `first`, or of `second` when there is none. */
+static struct task *take_ready(struct queue *first, struct queue *second)
+{
+    struct queue *q = first->first ? first : second;
+    struct task *t = q->first;
+    q->first = t->next_ready;
+    if (!q->first)
+        q->last = NULL;
+    return t;
+}
+
+static void wake(struct wait *w, struct queue *q)
 {
     struct task *t = w->task;
     if (!t)
         return;
     w->task = NULL;
     t->on = NULL;
-    make_ready(t);
+    make_ready(t, q);
+}
+
+void task_wake(struct wait *w)
+{
+    wake(w, &ready);
+}
+
+void task_wake_later(struct wait *w)
+{
+    wake(w, &ready_later);
 }
 
 static void push_cancelled(lua_State *L)
@@ -521,15 +549,13 @@ static void resume(struct task *t)
         body_ended(t, status, nres);
 }
 
-void task_run_ready(void)
+bool task_run_ready(int most)
 {
-    while (ready_first) {
-        struct task *t = ready_first;
-        ready_first = t->next_ready;
-        if (!ready_first)
-            ready_last = NULL;
-        resume(t);
-    }
+    for (int i = 1; i < most && has_ready(); i++)
+        resume(take_ready(&ready, &ready_later));
+    if (has_ready())
+        resume(take_ready(&ready_later, &ready));
+    return has_ready();
 }
 
 void task_start(lua_State *L, int nargs, double unix_s)
@@ -540,7 +566,7 @@ void task_start(lua_State *L, int nargs, double unix_s)
     root->time = unix_s;
     root->nargs = nargs;
     lua_xmove(L, root->co, nargs + 1);
-    make_ready(root);
+    make_ready(root, &ready);
 }
 
 bool task_result(lua_State *L)
@@ -572,7 +598,7 @@ static int l_spawn(lua_State *L)
         lua_pushvalue(L, 2);
         t->results_ref = luaL_ref(L, LUA_REGISTRYINDEX);
     }
-    make_ready(t);
+    make_ready(t, &ready);
     return 0;
 }
 

@@ -37,8 +37,13 @@ int task_park_shielded(lua_State *L, struct wait *w, lua_KFunction k, lua_KConte
 /* Make the parked task ready; a no-op when nobody is parked. */
 void task_wake(struct wait *w);
 
-/* Run ready tasks until none is ready. Called by the loop, never by a task. */
-void task_run_ready(void);
+/* The same for an answer from outside: tasks that task_wake made ready go before it, so
+ * that what is about to be sent leaves first and the server is never without work. */
+void task_wake_later(struct wait *w);
+
+/* Run ready tasks, `most` at most, the last of them one that was woken later if there is
+ * any; true when others are left. Called by the loop, never by a task. */
+bool task_run_ready(int most);
 
 /* Live tasks; the loop may stop at 0. */
 size_t task_count(void);

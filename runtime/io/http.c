@@ -28,7 +28,7 @@
 enum {
     POOL_MAX = 512,         /* idle handles kept */
     POOL_BODY_MAX = 32768,  /* larger bodies are not kept with them */
-    EVENTS_A_TURN = 256,    /* the rest comes in the next turn */
+    EVENTS_A_TURN = 32,     /* the rest comes in the next turn: sending goes on */
     RECEIVE_BUFFER = 8192,  /* a call in flight costs this much */
     UPLOAD_BUFFER = 16384,  /* libcurl's least */
     CONNECTIONS_MAX = 16384 /* idle ones kept */

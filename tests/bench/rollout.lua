@@ -75,7 +75,8 @@ local function write_inputs(n_items)
   end
 end
 
-local function prepare(url, rounds, workers)
+--- Rounds over all items, then the loop's own validation of `selection` items (0: all).
+local function prepare(url, rounds, workers, selection)
   local path = folder .. "/experiment.lua"
   loader.set_search { folder }
   local load = opening.loader { folder }
@@ -85,7 +86,8 @@ local function prepare(url, rounds, workers)
     env = function(name) return name == "OPENAI_COMPATIBLE_BASE_URL" and url or nil end,
     table = {
       model = { backend = "openai_compatible", calls_in_flight = workers },
-      evaluation = { eval_test = false, predictions = "none", sel_env_num = 2 },
+      evaluation = { eval_test = false, predictions = "none",
+        sel_env_num = selection or 2 },
       policy = { loop = { "bench", rounds = rounds } },
       env = { name = "bench", split_mode = "split_dir", split_dir = folder .. "/data",
         skill_init = folder .. "/skill.md", workers = workers },
@@ -96,8 +98,8 @@ local function prepare(url, rounds, workers)
 end
 
 --- CPU and wall seconds of a run of so many rounds, live or from its journal.
-local function measure(url, rounds, workers, out)
-  local run = prepare(url, rounds, workers)
+local function measure(url, rounds, workers, out, selection)
+  local run = prepare(url, rounds, workers, selection)
   local j = assert(journal.open(out .. "/journal.db"))
   local cpu, wall = os.clock(), flow.now()
   run_of.attach(run, { journal = j, path = out, quiet = true })
@@ -144,10 +146,11 @@ function PARTS.instant(instant)
   figure("run.replay.rate", replay_rate, "effects/s")
 end
 
---- The whole evaluation, its opening and its end included.
+--- A whole run whose only calls are those of its first validation: no call waits for
+--- another one's answer, as none of the bare program does. Opening and end are included.
 function PARTS.slow(_, slow)
   write_inputs(SLOW_ITEMS)
-  local _, wall = measure(slow .. "/v1", 1, 256, fresh())
+  local _, wall = measure(slow .. "/v1", 0, 256, fresh(), 0)
   figure("http.100ms.calls_per_s", SLOW_ITEMS / wall, "1/s")
 end
 

@@ -175,7 +175,7 @@ if command -v dpkg-shlibdeps >/dev/null && command -v dpkg-deb >/dev/null; then
   deb=$folder/$deb
   dpkg-deb -f "$deb" Depends | tr ',' '\n' >"$folder/depends"
   # Lua stands in the program itself.
-  for library in curl yaml uv sqlite3 zstd ssl utf8proc zip ca-certificates libc6; do
+  for library in curl yaml uv sqlite3 zstd utf8proc zip ca-certificates libc6; do
     grep -q "$library" "$folder/depends" || echo "$library"
   done >"$folder/lacking"
   [ ! -s "$folder/lacking" ]

@@ -1,6 +1,7 @@
 --- rt.flow: time for the library, stopping, and stored answers in another order.
 local core = require "rt.task"
 local flow = require "rt.flow"
+local http = require "rt.http"
 local task = require "skillopt.task"
 local test = require "skillopt.test"
 local process = test.support "tests/lua/process.lua"
@@ -19,6 +20,41 @@ test("flow.sleep waits at least so long and lets others run", function(t)
   end)
   t.equal(order, { 0, 0.002, 0.01 })
   t.ok(flow.now() - before >= 0.009)
+end)
+
+--- Two tasks that wake each other, so that one of them is always ready, until `f` is over:
+--- how often, at most `most` times.
+local function turns_beside(most, f)
+  local ball, n, is_over = { core.signal(), core.signal() }, 0, false
+  ball[1]:raise()
+  task.map({ 1, 2, 3 }, function(i)
+    if i == 3 then
+      f()
+      is_over = true
+      return
+    end
+    while n < most and not is_over do
+      ball[i]:wait()
+      ball[3 - i]:raise()
+      n = n + 1
+    end
+    ball[3 - i]:raise()
+  end)
+  return n
+end
+
+local MANY <const> = 10000000
+
+test("tasks that are always ready do not keep time from passing", function(t)
+  local n = turns_beside(MANY, function() flow.sleep(0.001) end)
+  t.ok(n < MANY, n)
+end)
+
+test("tasks that are always ready do not keep an answer waiting", function(t)
+  local n = turns_beside(MANY, function()
+    http.request { url = "http://127.0.0.1:1/" } -- nothing listens there
+  end)
+  t.ok(n < MANY, n)
 end)
 
 test("flow.sleep refuses a negative time and a callback", function(t)

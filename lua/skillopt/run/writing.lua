@@ -108,10 +108,10 @@ local function make_record(run)
   end
 end
 
-local EVENT_FORM <const> = { keys = { "event", "slot" } }
-
 --- Bytes of events written at once.
 local EVENTS_AT_ONCE <const> = 1 << 16
+
+local EVENT_FORM <const> = { keys = { "event", "slot" } }
 
 --- Events one after the other; one may stand for many (`each` gives them).
 local function each_event(events, f)
