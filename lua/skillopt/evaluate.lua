@@ -225,7 +225,7 @@ local function run_jobs(eval, n, at)
   local progress, ended = eval.run.progress(eval.label, n), eval.stop and {}
   local function run(k)
     local job = job_at(eval, at(k))
-    collector.pace()
+    collector.pace(eval.run.effects.counts.asked)
     core.keep_time()
     job.rep = roll(eval, job.item)
     job.time = core.time()

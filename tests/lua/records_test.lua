@@ -104,3 +104,24 @@ test("the collector looks at all sooner, in proportion, when much lives", functi
   end
   t.equal(got, { 100, 100, 75, 75, 50, 50 })
 end)
+
+test("the collector stands still for nobody while calls are sent or much lives", function(t)
+  t.equal({ collector.mode(20000, true) }, { "incremental", 200 })
+  t.equal({ collector.mode(20000, false) }, { "generational", 75 })
+  t.equal({ collector.mode(100000, true) }, { "incremental", 150 })
+  t.equal({ collector.mode(100000, false) }, { "incremental", 150 })
+end)
+
+test("the collector of generations works where the journal answers, not where calls are sent",
+  function(t)
+    local asked = 0
+    local function mode_after(items, asked_each)
+      for _ = 1, items do
+        asked = asked + asked_each
+        collector.pace(asked)
+      end
+      return collectgarbage "incremental" -- the mode before
+    end
+    local live, stored = mode_after(512, 1), mode_after(512, 0)
+    t.equal({ live, stored }, { "incremental", "generational" })
+  end)
