@@ -6,9 +6,9 @@
 --- loaded is remembered by path and digest: a run's sources are part of its identity.
 ---
 --- This file is run once by the program, before anything else, with the folder of the
---- program's files, the functions that open rt modules and compile a file's text, version
---- and commit.
-local home, open_rt, compile, version, commit = ...
+--- program's files, the functions that open rt modules, compile a file's text and give a file
+--- that was compiled with the program, version and commit.
+local home, open_rt, compile, ready, version, commit = ...
 
 local raw = open_rt "raw"
 local core = open_rt "task"
@@ -96,16 +96,11 @@ local function with_traceback(m)
   return type(m) == "string" and debug.traceback(m, 2) or m
 end
 
---- Run a file whose text is here.
-local function run_text(path, name, text, env, world)
-  if loading[path] then
-    error(string.format("modules require each other in a circle: %s", path), 3)
-  end
-  local chunk, message = compile(text, path, env)
-  local is_users = world == "user"
-  if not chunk then error(is_users and mistake(path, message) or message, 0) end
+--- Run what was compiled of a file; `text` is left out where nobody asks for it.
+local function run_chunk(chunk, path, name, world, text)
   sources[#sources + 1] = { path = path, text = text, world = world }
   loading[path] = true
+  local is_users = world == "user"
   local ok, value = xpcall(core.still, function(m)
     return is_users and mistake(path, m) or with_traceback(m)
   end, chunk, name, path)
@@ -115,10 +110,19 @@ local function run_text(path, name, text, env, world)
   return value
 end
 
+local function check_circle(path, level)
+  if loading[path] then
+    error(string.format("modules require each other in a circle: %s", path), level + 1)
+  end
+end
+
 local function run_file(path, name, env, world)
+  check_circle(path, 3)
   local text, err = read(path)
   if not text then error(err, 0) end
-  return run_text(path, name, text, env, world)
+  local chunk, message = compile(text, path, env)
+  if not chunk then error(world == "user" and mistake(path, message) or message, 0) end
+  return run_chunk(chunk, path, name, world, text)
 end
 
 local library_env = strict(_G, "global")
@@ -142,13 +146,14 @@ local function require(name)
   end
   local base = home .. "/lua/" .. name:gsub("%.", "/")
   local path = base .. ".lua"
-  local text, err = read(path)
-  if not text and not exists(path) then
-    path = base .. "/init.lua"
-    text, err = read(path)
+  check_circle(path, 2)
+  local chunk = not overlay and ready(path, library_env)
+  if chunk then
+    loaded[name] = run_chunk(chunk, path, name, "library")
+  else
+    if not exists(path) then path = base .. "/init.lua" end
+    loaded[name] = run_file(path, name, library_env, "library")
   end
-  if not text then error(err, 0) end
-  loaded[name] = run_text(path, name, text, library_env, "library")
   return loaded[name]
 end
 
@@ -266,7 +271,8 @@ function M.set_search(folders)
   search_folders = table.move(folders, 1, #folders, 1, {})
 end
 
---- Files loaded so far, in order: `{path, text, world = "library"|"user"}`.
+--- Files loaded so far, in order: `{path, text, world = "library"|"user"}`; the library's own
+--- may be without their text.
 ---@return table[]
 function M.sources()
   return sources

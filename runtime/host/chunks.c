@@ -1,8 +1,10 @@
 /* chunks.c - see chunks.h. */
 #include "host/chunks.h"
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of packaging/chunks.S; programs that are linked without it have none. */
 extern const unsigned char chunks_block[] __attribute__((weak));
@@ -34,16 +36,18 @@ static int compare_name(const void *name, const void *entry)
     return strcmp(name, bytes_at(((const struct chunk_entry *)entry)->name));
 }
 
-/* The entry that was compiled from exactly this text. */
-static const struct chunk_entry *find(const char *name, const char *text, size_t n)
+static const struct chunk_entry *entry_of(const char *name)
 {
     const struct chunks *all = block();
     if (!all || !name)
         return NULL;
-    const struct chunk_entry *e =
-        bsearch(name, all + 1, all->count, sizeof *e, compare_name);
-    bool is_same = e && e->text_size == n && memcmp(bytes_at(e->text), text, n) == 0;
-    return is_same ? e : NULL;
+    return bsearch(name, all + 1, all->count, sizeof(struct chunk_entry), compare_name);
+}
+
+/* Was it compiled from exactly this text? */
+static bool is_of(const struct chunk_entry *e, const char *text, size_t n)
+{
+    return e->text_size == n && memcmp(bytes_at(e->text), text, n) == 0;
 }
 
 /* A compiled form in its pieces: head, size of the name, name, the rest. */
@@ -81,12 +85,34 @@ static int load_ready(lua_State *L, const struct chunk_entry *e, const char *chu
     return lua_load(L, read_piece, &p, chunk_name, "b");
 }
 
+enum { FILE_MAX = 1 << 16 }; /* a larger one is read as a text */
+
+bool chunk_load_file(lua_State *L, const char *path, const char *name,
+                     const char *chunk_name)
+{
+    char text[FILE_MAX];
+    const struct chunk_entry *e = entry_of(name);
+    if (!e || e->text_size >= sizeof text)
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, e->text_size + 1);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0 || !is_of(e, text, (size_t)n))
+        return false;
+    if (load_ready(L, e, chunk_name) == LUA_OK)
+        return true;
+    lua_pop(L, 1);
+    return false;
+}
+
 int chunk_load(lua_State *L, const char *text, size_t n, const char *name,
                const char *chunk_name, bool *was_ready)
 {
-    const struct chunk_entry *e = find(name, text, n);
+    const struct chunk_entry *e = entry_of(name);
+    bool is_ready = e && is_of(e, text, n);
     if (was_ready)
-        *was_ready = e;
-    return e ? load_ready(L, e, chunk_name)
-             : luaL_loadbufferx(L, text, n, chunk_name, "t");
+        *was_ready = is_ready;
+    return is_ready ? load_ready(L, e, chunk_name)
+                    : luaL_loadbufferx(L, text, n, chunk_name, "t");
 }

@@ -35,6 +35,11 @@ enum { CHUNK_SIZE_MAX = 10 };
  * Gives the number of bytes in `out`. */
 size_t chunk_name_size(size_t length, unsigned char out[CHUNK_SIZE_MAX]);
 
+/* Push the function of the file at `path` when it holds the very text that was compiled,
+ * without making a text of it. False, with nothing pushed, when it has to be read. */
+bool chunk_load_file(lua_State *L, const char *path, const char *name,
+                     const char *chunk_name);
+
 /* Push the function of a file's text, or a message; gives lua_load's status. `name` is
  * the path below the home folder, NULL for a file from elsewhere; `chunk_name` is what
  * messages call it. `*was_ready`, when not NULL, says whether it was compiled before. */

@@ -125,6 +125,20 @@ static int l_compile(lua_State *L)
     return 1;
 }
 
+/* ready(path, env) -> the function of a file that is what was compiled, or nil. */
+static int l_ready(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    const char *name = below(lua_tostring(L, lua_upvalueindex(1)), path);
+    const char *chunk_name = lua_pushfstring(L, "@%s", path);
+    if (!chunk_load_file(L, path, name, chunk_name))
+        return 0;
+    lua_pushvalue(L, 2);
+    lua_setupvalue(L, -2, 1); /* _ENV */
+    return 1;
+}
+
 /* Push the loader's function, or a message. */
 static bool push_loader(lua_State *L, const char *home)
 {
@@ -153,9 +167,11 @@ static bool run_loader(lua_State *L, const char *home, struct err *e)
         lua_pushcfunction(L, l_open);
         lua_pushstring(L, home);
         lua_pushcclosure(L, l_compile, 1);
+        lua_pushstring(L, home);
+        lua_pushcclosure(L, l_ready, 1);
         lua_pushstring(L, version_number());
         lua_pushstring(L, version_commit());
-        ok = lua_pcall(L, 5, 1, -7) == LUA_OK;
+        ok = lua_pcall(L, 6, 1, -8) == LUA_OK;
     }
     if (ok)
         lua_rawsetp(L, LUA_REGISTRYINDEX, &require_key);

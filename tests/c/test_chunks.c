@@ -4,7 +4,9 @@
 #include "host/chunks.h"
 #include "io/file.h"
 #include <lauxlib.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char file[] = "lua/skillopt/names.lua";
 
@@ -37,6 +39,39 @@ static void an_unchanged_file_is_ready(void)
     CHECK_TEXT(buf_text(&said), "/elsewhere/names.lua, with lines");
     buf_free(&text);
     buf_free(&said);
+}
+
+static bool load_file(const char *path, const char *name)
+{
+    lua_State *L = luaL_newstate();
+    bool is_ready = chunk_load_file(L, path, name, "@names.lua");
+    CHECK_INT(lua_gettop(L), is_ready);
+    CHECK(!is_ready || lua_isfunction(L, 1));
+    lua_close(L);
+    return is_ready;
+}
+
+static void a_file_on_disk_is_ready_while_it_is_what_was_compiled(void)
+{
+    struct buf text = { 0 };
+    char path[] = "build/test_chunks.XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && file_read(file, &text, NULL));
+    CHECK(load_file(file, file));
+    CHECK(!load_file("lua/skillopt/no_such_file.lua", file));
+    CHECK(!load_file(file, NULL));
+    CHECK(!load_file(file, "lua/skillopt/cli.lua"));
+    CHECK_INT(write(fd, buf_text(&text), text.len), text.len);
+    CHECK(load_file(path, file));
+    CHECK_INT(write(fd, "\n", 1), 1);
+    CHECK(!load_file(path, file)); /* longer */
+    CHECK_INT(ftruncate(fd, (off_t)text.len - 1), 0);
+    CHECK(!load_file(path, file)); /* cut */
+    CHECK_INT(pwrite(fd, "xx", 2, (off_t)text.len - 2), 2);
+    CHECK(!load_file(path, file)); /* as long, and another */
+    close(fd);
+    unlink(path);
+    buf_free(&text);
 }
 
 static void another_text_is_compiled(void)
@@ -91,6 +126,8 @@ int main(void)
 {
     check_run("a file as it was built with is ready, under the name it has now",
               an_unchanged_file_is_ready);
+    check_run("a file on disk is ready while it is what was compiled",
+              a_file_on_disk_is_ready_while_it_is_what_was_compiled);
     check_run("a file with another text is compiled from that", another_text_is_compiled);
     check_run("a file of another name is compiled", a_file_from_elsewhere_is_compiled);
     check_run("a file that holds compiled bytes is refused", compiled_bytes_are_refused);
