@@ -415,11 +415,8 @@ local function row_of(data, id, place)
   return row
 end
 
---- The rows one after the other, as `Evaluation:rows` lists them, with item and repeat.
----@param self skillopt.Evaluation
----@return fun(): table?, integer?, integer?
-function M.each_row(self)
-  local data = data_of(self)
+--- Places of what was run, in item order, with item and repeat.
+local function each_place(data)
   local i, place, first, last = 0, 0, 0, 0
   return function()
     repeat
@@ -431,7 +428,36 @@ function M.each_row(self)
         place = first
       end
     until data.states[place]
-    return row_of(data, data.ids[i], place), i, place - first + 1
+    return place, i, place - first + 1
+  end
+end
+
+--- The rows one after the other, as `Evaluation:rows` lists them, with item and repeat.
+---@param self skillopt.Evaluation
+---@return fun(): table?, integer?, integer?
+function M.each_row(self)
+  local data = data_of(self)
+  local next_place = each_place(data)
+  return function()
+    local place, i, r = next_place()
+    if place then return row_of(data, data.ids[i], place), i, r end
+  end
+end
+
+--- The same without a table for each: id, repeat, state, hard and soft mark, and of a
+--- failed one its kind instead of the marks.
+---@param self skillopt.Evaluation
+---@return fun(): string?, integer?, string?, number?, number?, string?
+function M.each_state(self)
+  local data = data_of(self)
+  local next_place, hard, soft = each_place(data), data.marks.hard, data.marks.soft
+  return function()
+    local place, i, r = next_place()
+    if not place then return nil end
+    local why = data.faults[place]
+    if why then return data.ids[i], r, state_at(data, place), nil, nil, why[1] end
+    return data.ids[i], r, state_at(data, place), hard and hard[place] or nil,
+      soft and soft[place] or nil
   end
 end
 

@@ -190,14 +190,25 @@ function M.keep(eval, job)
   if wanted and job.rep.state ~= "failed" then write_prediction(eval, job) end
 end
 
---- Final states as lines of the events.
-local function event_lines(eval)
-  local next_row, slot = evaluation.each_row(eval.value), eval.slot
+local EVENT <const> = { keys = { "event", "slot" } }
+
+--- An event's text before and behind its slot, the first of its texts that is empty.
+local function around_slot(state, hard, soft, kind)
+  local text = json.encode({ event = "item", slot = "", state = state, hard = hard, soft = soft,
+    kind = kind }, EVENT)
+  return text:match '^(.-)""(.*)$'
+end
+
+--- Final states as lines of the events. Many differ in nothing but the slot: what stands
+--- around it is made once.
+local function event_lines(value, slot)
+  local next_state, heads, tails = evaluation.each_state(value), {}, {}
   return function()
-    local row, _, r = next_row()
-    if not row then return nil end
-    return { event = "item", slot = slot .. "/" .. M.label(row.id, r), state = row.state,
-      hard = row.hard, soft = row.soft, kind = row.state == "failed" and row.kind or nil }
+    local id, r, state, hard, soft, kind = next_state()
+    if not id then return nil end
+    local as = string.pack("zzdd", state, kind or "", hard or -1, soft or -1)
+    if not heads[as] then heads[as], tails[as] = around_slot(state, hard, soft, kind) end
+    return heads[as] .. json.encode(slot .. "/" .. M.label(id, r)) .. tails[as] .. "\n"
   end
 end
 
@@ -215,7 +226,7 @@ end
 ---@param eval table
 function M.write(eval)
   local value, slot = eval.value, eval.slot
-  task.event { each = function() return event_lines { value = value, slot = slot } end }
+  task.event { lines = function() return event_lines(value, slot) end }
   if not eval.spool then return end
   write_rows(eval)
   eval.spool:close()

@@ -113,13 +113,13 @@ local EVENTS_AT_ONCE <const> = 1 << 16
 
 local EVENT_FORM <const> = { keys = { "event", "slot" } }
 
---- Events one after the other; one may stand for many (`each` gives them).
-local function each_event(events, f)
+--- Lines of events one after the other; one event may stand for many (`lines` gives them).
+local function each_line(events, f)
   for _, event in ipairs(events) do
-    if event.each then
-      for one in event.each() do f(one) end
+    if event.lines then
+      for line in event.lines() do f(line) end
     else
-      f(event)
+      f(json.encode(event, EVENT_FORM) .. "\n")
     end
   end
 end
@@ -140,8 +140,7 @@ local function make_events(run)
   end
   --- Write the events noted since the last call; for the root task.
   function run.flush_events()
-    each_event(task.take_events(), function(event)
-      local line = json.encode(event, EVENT_FORM) .. "\n"
+    each_line(task.take_events(), function(line)
       text[#text + 1], size = line, size + #line
       if size >= EVENTS_AT_ONCE then put() end
     end)
