@@ -199,16 +199,33 @@ local function around_slot(state, hard, soft, kind)
   return text:match '^(.-)""(.*)$'
 end
 
---- Final states as lines of the events. Many differ in nothing but the slot: what stands
---- around it is made once.
+--- Texts around a slot that are kept at a time.
+local AROUND_MAX <const> = 1000
+
+--- The two texts around a slot, made once for items with the same state and marks (1 and 1.0
+--- are written differently).
+local function around_slots()
+  local heads, tails, n = {}, {}, 0
+  return function(state, hard, soft, kind)
+    local as = string.pack("zzzdzd", state, kind or "", math.type(hard) or "", hard or 0,
+      math.type(soft) or "", soft or 0)
+    if not heads[as] then
+      if n == AROUND_MAX then heads, tails, n = {}, {}, 0 end
+      heads[as], tails[as] = around_slot(state, hard, soft, kind)
+      n = n + 1
+    end
+    return heads[as], tails[as]
+  end
+end
+
+--- Final states as lines of the events. Many differ in nothing but the slot.
 local function event_lines(value, slot)
-  local next_state, heads, tails = evaluation.each_state(value), {}, {}
+  local next_state, around = evaluation.each_state(value), around_slots()
   return function()
     local id, r, state, hard, soft, kind = next_state()
     if not id then return nil end
-    local as = string.pack("zzdd", state, kind or "", hard or -1, soft or -1)
-    if not heads[as] then heads[as], tails[as] = around_slot(state, hard, soft, kind) end
-    return heads[as] .. json.encode(slot .. "/" .. M.label(id, r)) .. tails[as] .. "\n"
+    local head, tail = around(state, hard, soft, kind)
+    return head .. json.encode(slot .. "/" .. M.label(id, r)) .. tail .. "\n"
   end
 end
 

@@ -604,6 +604,33 @@ test("an image in a conversation does not stop the evaluation", function(t)
   t.ok(not test.read(path .. "/predictions/q1/conversation.json"):find("PNG\xff", 1, true))
 end)
 
+test("an event of an item is written as any other, whatever its marks", function(t)
+  local items = bench.items(2100) -- more different marks than texts are kept
+  local path = support.folder() .. "/out"
+  local run = bench.run { path = path, env = { rollout = function(item)
+    if item.number == 3 then error(bench.weather(), 0) end
+    if item.number == 4 then return { hard = 1, soft = 1.0 } end
+    if item.number == 5 then return { hard = 1.0, soft = 1 } end
+    return { hard = item.number % 2, soft = item.number / 2100 }
+  end } }
+  bench.at(run, function(ctx)
+    ctx:evaluate("s", items, { label = "eval" })
+    run.flush_events()
+  end)
+  local n = 0
+  for line in file.read(path .. "/events.jsonl"):gmatch "([^\n]*)\n" do
+    local event = json.decode(line)
+    if event.event == "item" then
+      n = n + 1
+      t.equal(line, json.encode(event, { keys = { "event", "slot" } }))
+      local soft = n == 4 and 1.0 or n == 5 and 1 or n / 2100
+      if n == 3 then t.equal({ event.state, event.soft }, { "failed" })
+      else t.equal({ event.soft, math.type(event.soft) }, { soft, math.type(soft) }) end
+    end
+  end
+  t.equal(n, 2100)
+end)
+
 test("events tell the final states in item order", function(t)
   local path = support.folder() .. "/out"
   local run = bench.run { path = path, env = { rollout = function(item)
