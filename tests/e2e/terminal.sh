@@ -45,7 +45,7 @@ see wide 'selection_eval_baseline  \[#+-+\] [0-9]+/40  hard=0\.[0-9]+'
 verdict $? "a live line shows bar and score" "$(screen wide)"
 see wide 'calls/s  [0-9]+ calls, [0-9]+k? tokens  [0-9]+/64 in flight'
 verdict $? "a live line shows rate, spend and limit" "$(screen wide)"
-tm resize-window -t wide -x 44 -y 24
+tm resize-window -t wide -x 46 -y 24
 see wide '^selection_eval_baseline  [0-9]+/40  hard'
 verdict $? "a live line fits a terminal that became narrow" "$(screen wide)"
 [ "$(screen wide | grep -c '[0-9]/40')" -eq 1 ] && ! screen wide | grep -q 'calls/s\|in flight'

@@ -15,6 +15,10 @@ local TICK_S <const>, WINDOW_S <const> = 0.25, 10
 
 local BAR <const>, NARROW <const> = 16, 50
 
+--- What the terminal shows of an interrupt: it has to fit behind the line, or a piece of the
+--- line stands in a row of its own and is not taken away with it.
+local TYPED <const> = "^C"
+
 local Live = {}
 Live.__index = Live
 
@@ -109,7 +113,8 @@ function Live:line(columns)
   if flow.is_stopping() then parts[1] = "stopping" end
   if d then add(parts, measuring(d, now, columns < NARROW)) end
   add(parts, going_on(self.run, now, self))
-  return visible.line(fitted(parts, columns - 1), columns - 1)
+  local room = columns - 1 - #TYPED
+  return visible.line(fitted(parts, room), room)
 end
 
 -------------------------------------------------------------------------- drawing
