@@ -21,17 +21,19 @@ local OWN <const> = SHIPPED .. "skillopt/plugin.lua"
 ---@field path string the file it stands in
 ---@field line integer where it begins
 ---@field is_shipped boolean
+---@field may_wait boolean
 
 --- A function and what to say of it.
 ---@param who string
 ---@param call string
 ---@param f function
+---@param may_wait boolean? may it call a model and what else waits? default true
 ---@return skillopt.PluginCall
-function M.call(who, call, f)
+function M.call(who, call, f, may_wait)
   local info = debug.getinfo(f, "S")
   local path = info.source:gsub("^@", "")
   return { who = who, call = call, f = f, path = path, line = info.linedefined,
-    is_shipped = path:sub(1, #SHIPPED) == SHIPPED }
+    is_shipped = path:sub(1, #SHIPPED) == SHIPPED, may_wait = may_wait ~= false }
 end
 
 -------------------------------------------------------------------------- where
@@ -151,12 +153,23 @@ end
 
 local function spaced(words) return words == "" and "" or " " .. words end
 
+local function first_of_users(lines)
+  for _, at in ipairs(lines) do
+    if not at.is_ours then return at end
+  end
+end
+
+local WAITS <const> = "it waits for a model, a program or a task, and this function only computes"
+
 --- The error of a function that raised; nil when the fault is the program's: it came out of
 --- a task of the library's own.
 local function failed(call, raised)
   local lines = lines_of(raised.traceback)
   local at, words = named_line(raised.message)
   at = at or lines[1]
+  if not call.may_wait and words:find("cannot wait here", 1, true) then
+    at, words = first_of_users(lines), WAITS
+  end
   local is_inner = at and at.is_ours
   if is_inner and getmetatable(raised) ~= Raised then return nil end
   log(call, raised)
@@ -173,9 +186,9 @@ end
 
 --- The same error, with the line of the user's that asked for what cannot be.
 local function placed(call, refused)
-  local out, lines, at = {}, lines_of(refused.traceback), nil
+  local out, lines = {}, lines_of(refused.traceback)
+  local at = first_of_users(lines)
   for field, value in pairs(refused.err) do out[field] = value end
-  for _, line in ipairs(lines) do at = at or not line.is_ours and line or nil end
   out.is_users, out.traceback = true, traceback_of(lines, at)
   out.message = ("%s (%s%s, at %s:%s)"):format(tostring(out.message), call.who, spaced(where()),
     at and at.path or call.path, at and at.line or call.line)
@@ -204,6 +217,9 @@ end
 function M.guard(call)
   if call.is_shipped then return call.f end
   local f = call.f
+  if not call.may_wait then
+    return function(...) return finish(call, xpcall(core.still, with_traceback, f, ...)) end
+  end
   return function(...) return finish(call, xpcall(f, with_traceback, ...)) end
 end
 

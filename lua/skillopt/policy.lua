@@ -264,11 +264,21 @@ end
 --- Fields of a definition that are none of a policy's.
 local APART <const> = { options = true, check = true, is_policy = true, slot = true }
 
+--- Functions that only compute: nothing in them may wait.
+local STILL <const> = { metric = { item = true, adjust = true },
+  gate = { run = true, hopeless = true }, rate = { run = true }, appendix = { run = true } }
+
+--- May this function of the definition wait? A rate says so itself.
+local function may_wait(definition, field)
+  local is_still = STILL[definition.slot] and STILL[definition.slot][field]
+  return not is_still or definition.slot == "rate" and definition.waits == true
+end
+
 --- A field as the loop takes it: a function with what is to be said of it when it fails.
-local function made_ready(policy, who, field, value)
+local function made_ready(policy, definition, who, field, value)
   if type(value) ~= "function" then return value end
   local form = SLOTS[policy.slot][field]:match "^%b()"
-  policy.calls[field] = plugin.call(who, field .. form, value)
+  policy.calls[field] = plugin.call(who, field .. form, value, may_wait(definition, field))
   return contract.of(policy.slot, field, policy.calls[field])
 end
 
@@ -312,7 +322,7 @@ function M.instance(definition, values, identity)
   end
   local policy = { name = name, slot = definition.slot, opt = opt, calls = {} }
   for field, value in pairs(definition) do
-    if not APART[field] then policy[field] = made_ready(policy, who, field, value) end
+    if not APART[field] then policy[field] = made_ready(policy, definition, who, field, value) end
   end
   return policy
 end

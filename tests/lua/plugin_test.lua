@@ -5,6 +5,7 @@ local env_of = require "skillopt.env"
 local file = require "rt.file"
 local json = require "rt.json"
 local plugin = require "skillopt.plugin"
+local policy = require "skillopt.policy"
 local skill = require "skillopt.skill"
 local test = require "skillopt.test"
 local support = test.support "tests/lua/support.lua"
@@ -195,6 +196,20 @@ test("what a task of the library raised stays a fault of the program", function(
   local err = { kind = "bug", message = "deep", traceback = "\nstack traceback:\n\t"
     .. require("skillopt.loader").home .. "/lua/skillopt/contract.lua:7: in function 'x'" }
   t.ok(rawequal(t.raises(plugin.guard(call(function() error(err, 0) end))), err))
+end)
+
+test("a gate that waits is refused with its line, a rate that says so may", function(t)
+  local task = require "skillopt.task"
+  local function wait() return task.map({ 3 }, function(n) return n end, { label = "w" })[1] end
+  local gate = policy.instance(policy.define { slot = "gate", run = wait }, {})
+  local ok, err = pcall(gate.run)
+  t.equal({ ok, err.kind }, { false, "config" })
+  has(t, err.message, "plugin_test.lua:")
+  has(t, err.message, "it waits for a model")
+  local rate = policy.instance(policy.define { slot = "rate", waits = true, run = wait }, {})
+  t.equal(rate.run(), 3)
+  local still = policy.instance(policy.define { slot = "rate", run = wait }, {})
+  t.equal(pcall(still.run), false)
 end)
 
 test("a shipped function is called as it is", function(t)
