@@ -11,18 +11,26 @@ local DECISIONS <const> =
   { accept = true, reject = true, undecided = true, force_accept = true }
 local SIDES <const> = { candidate = true, current = true, best = true }
 
+--- A value in a message.
+---@param value any
+---@return string
 local function show(value)
   if type(value) == "string" then return ("%q"):format(value) end
   if type(value) == "table" then return "a table" end
   return tostring(value)
 end
 
+--- Is it a table whose keys are 1, 2, ... n?
+---@param value any
+---@return boolean
 local function is_list(value)
   if type(value) ~= "table" then return false end
   local n = 0
   for _ in pairs(value) do n = n + 1 end
   return n == #value
 end
+
+M.show, M.is_list = show, is_list
 
 --------------------------------------------------------------------------- gate
 

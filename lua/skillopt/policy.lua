@@ -8,6 +8,8 @@ local contract = require "skillopt.contract"
 local names = require "skillopt.names"
 local plugin = require "skillopt.plugin"
 
+local show, is_list = contract.show, contract.is_list
+
 local M = {}
 
 --- Fields by slot: the form of each function, or the type of a plain field.
@@ -68,12 +70,6 @@ local function hint(word, known)
   return near and (" (did you mean %q?)"):format(near) or ""
 end
 
-local function show(value)
-  if type(value) == "string" then return ("%q"):format(value) end
-  if type(value) == "table" then return "a table" end
-  return tostring(value)
-end
-
 local function config_error(form, ...)
   return { kind = "config", message = form:format(...), retry = false }
 end
@@ -84,13 +80,6 @@ local function is_integer(value) return math.type(value) == "integer" end
 
 local function is_number(value)
   return type(value) == "number" and value == value and math.abs(value) ~= math.huge
-end
-
-local function is_list(value)
-  if type(value) ~= "table" then return false end
-  local n = 0
-  for _ in pairs(value) do n = n + 1 end
-  return n == #value
 end
 
 local function is_type(name)
