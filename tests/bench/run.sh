@@ -45,6 +45,7 @@ pids="$pids $stub_pid"
 path=/v1/chat/completions
 run http.instant "$build/bench/bench_http" "$instant$path" 60000 64 http.instant
 run http.100ms "$build/bench/bench_http" "$slow$path" 10000 256 http.100ms
+run http.100ms.steady "$build/bench/bench_http" "$slow$path" 8000 256 http.100ms.steady
 run start "$build/bench/bench_start" "$build/skillopt" configs/houserules/experiment.lua
 for program in "$build"/bench/bench_*; do
   case $program in
