@@ -23,6 +23,11 @@ enum {
 
 /* ---- errors ---- */
 
+/* Of bytes that SQLite itself cannot make sense of: no row behind them can be reached. */
+static const char DAMAGED[] =
+    "it is another file, or its bytes were changed: restore the folder from a copy; "
+    "without one, start a new run in another folder";
+
 static bool db_err(struct journal_db *d, struct err *e, const char *verb)
 {
     int code = d->db ? sqlite3_errcode(d->db) & 0xff : SQLITE_NOMEM;
@@ -32,12 +37,16 @@ static bool db_err(struct journal_db *d, struct err *e, const char *verb)
         err_set(e, ERR_IO, "cannot %s %s: another process has it open", verb, d->path);
         return err_hint(e, "wait until that process has ended");
     }
-    if (code == SQLITE_NOTADB)
-        return err_set(e, ERR_IO, "%s is not a journal", d->path);
+    if (code == SQLITE_NOTADB) {
+        err_set(e, ERR_IO, "%s is not a journal", d->path);
+        return err_hint(e, "%s", DAMAGED);
+    }
     if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && system)
         return file_err(e, verb, d->path, system);
     err_set(e, ERR_IO, "cannot %s %s: %s", verb, d->path, words);
-    return code == SQLITE_FULL ? err_hint(e, "free some space and start again") : false;
+    if (code == SQLITE_FULL)
+        return err_hint(e, "free some space and start again");
+    return code == SQLITE_CORRUPT ? err_hint(e, "%s", DAMAGED) : false;
 }
 
 static bool is_full(const struct journal_db *d)

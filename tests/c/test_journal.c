@@ -686,6 +686,19 @@ static void an_absent_or_empty_head_knows_nothing(void)
     close_well(j);
 }
 
+/* The kind of the first page's tree, which SQLite looks at before any row. */
+static void a_damaged_page_says_what_to_do(void)
+{
+    make(3);
+    struct buf bytes = { 0 };
+    CHECK(file_read(db, &bytes, NULL) && bytes.len > 101);
+    bytes.ptr[100] ^= 0x40;
+    CHECK(file_write_atomic(db, bytes.ptr, bytes.len, 0, NULL));
+    buf_free(&bytes);
+    cannot_open((struct journal_options){ 0 }, "malformed");
+    cannot_open((struct journal_options){ 0 }, "restore the folder from a copy");
+}
+
 static void other_formats_and_files_are_refused(void)
 {
     make(3);
@@ -698,6 +711,7 @@ static void other_formats_and_files_are_refused(void)
     fresh();
     CHECK(file_write_atomic(db, "plain text, long enough to be looked at", 39, 0, NULL));
     cannot_open((struct journal_options){ 0 }, "is not a journal");
+    cannot_open((struct journal_options){ 0 }, "restore the folder from a copy");
     fresh();
     sql("CREATE TABLE t(x)");
     cannot_open((struct journal_options){ 0 }, "is not a journal");
@@ -1167,6 +1181,7 @@ static const struct {
     { "a head of another run is noticed", a_head_of_another_run_is_noticed },
     { "a damaged head is no reason to guess", a_damaged_head_is_no_reason_to_guess },
     { "an absent or empty head knows nothing", an_absent_or_empty_head_knows_nothing },
+    { "a damaged page says what to do", a_damaged_page_says_what_to_do },
     { "other formats and files are refused", other_formats_and_files_are_refused },
     { "the chain is the one that is described", the_chain_is_the_one_that_is_described },
     { "a row of a later kind is not dropped", a_row_of_a_later_kind_is_not_dropped },
