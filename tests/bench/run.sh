@@ -5,7 +5,7 @@
 # same work with the library alone); other lines are shown as they are. Figures and bare
 # figures of one name stand in one row with their ratio. Programs are BUILD/bench/bench_*;
 # scripts are tests/bench/*.lua, run by BUILD/skillopt lua with three arguments: the URLs of
-# providers that answer at once, after 100 ms and after 10 s. Each may take 30 s. Where perf
+# providers that answer at once, after 100 ms and after 12 s. Each may take 30 s. Where perf
 # is installed the table is followed by where the time of a call and of a replay goes.
 set -u
 build=$1
@@ -38,7 +38,7 @@ stub_start "$build" --fast --latency-ms 100 || exit 1
 slow=$stub_url
 pids="$pids $stub_pid"
 
-stub_start "$build" --fast --latency-ms 10000 || exit 1
+stub_start "$build" --fast --latency-ms 12000 || exit 1
 long=$stub_url
 pids="$pids $stub_pid"
 
