@@ -221,7 +221,7 @@ call run $config $small model.sim_latency_seconds=0.4 env.out_root="$tmp/busy"
 is $code 6 "a folder in which somebody works ends with 6"
 call show "$tmp/busy"
 has "$tmp/out" ": running, " "a run that goes on can be looked at"
-run=$(ps -o pid= --ppid $pid | tr -d ' ')
+run=$(cut -d" " -f1 "/proc/$pid/task/$pid/children" 2>/dev/null) # of timeout; ps is not everywhere
 kill -INT "${run:-$pid}"
 wait $pid
 is $? 130 "an interrupt ends with 130"
