@@ -133,7 +133,7 @@ $(BUILD)/%.o: %.c Makefile
 	@echo "CC   $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/runtime/io/zip_late.o: CPPFLAGS += -DSKILLOPT_LIBZIP='"$(call SONAME,libzip.so)"'
+$(BUILD)/runtime/io/zip_late.o: CPPFLAGS += -DSKILLOPT_LIBZIP='"$(or $(call SONAME,libzip.so),libzip.so)"'
 
 # host/version.c alone knows the commit, so that a commit does not rebuild the rest.
 $(BUILD)/runtime/host/version.o: CPPFLAGS += -DSKILLOPT_COMMIT='"$(COMMIT)"'
