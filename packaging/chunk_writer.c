@@ -80,25 +80,29 @@ static size_t add_rest(lua_State *L, struct buf *text, const char *path, const c
     return n;
 }
 
-/* The entry of a file; what it points at goes to `data`, which stands `before` bytes
- * behind the start of the block. */
-static struct chunk_entry entry_of(lua_State *L, const char *path, const char *head,
-                                   struct buf *data, size_t before)
+/* Names lie together: a search goes through few pages. */
+static void add_name(struct chunk_entry *e, const char *path, struct buf *data,
+                     size_t before)
 {
-    struct chunk_entry e;
+    e->name = (uint32_t)(before + data->len);
+    buf_add(data, path, strlen(path) + 1);
+}
+
+/* The rest of a file's entry; what it points at goes to `data`, which stands `before`
+ * bytes behind the start of the block. */
+static void add_file(struct chunk_entry *e, lua_State *L, const char *path,
+                     const char *head, struct buf *data, size_t before)
+{
     struct buf text = { 0 };
     struct err why;
     if (!file_read(path, &text, &why))
         fail(why.message, path);
-    e.name = (uint32_t)(before + data->len);
-    buf_add(data, path, strlen(path) + 1);
-    e.text = (uint32_t)(before + data->len);
-    e.text_size = (uint32_t)text.len;
+    e->text = (uint32_t)(before + data->len);
+    e->text_size = (uint32_t)text.len;
     buf_add(data, buf_text(&text), text.len);
-    e.code = (uint32_t)(before + data->len);
-    e.code_size = (uint32_t)add_rest(L, &text, path, head, data);
+    e->code = (uint32_t)(before + data->len);
+    e->code_size = (uint32_t)add_rest(L, &text, path, head, data);
     buf_free(&text);
-    return e;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -133,7 +137,9 @@ int main(int argc, char **argv)
     size_t before = sizeof all + all.count * sizeof *entries;
     qsort(paths, all.count, sizeof *paths, compare_paths);
     for (uint32_t i = 0; i < all.count; i++)
-        entries[i] = entry_of(L, paths[i], all.head, &data, before);
+        add_name(&entries[i], paths[i], &data, before);
+    for (uint32_t i = 0; i < all.count; i++)
+        add_file(&entries[i], L, paths[i], all.head, &data, before);
     buf_add(&out, &all, sizeof all);
     buf_add(&out, entries, all.count * sizeof *entries);
     buf_add(&out, buf_text(&data), data.len);

@@ -166,9 +166,27 @@ static bool refused(struct journal_db *d, struct err *e)
     return file_err(e, "write", d->path, errno);
 }
 
+/* Reads share one transaction until a group begins: without it each would take and give
+ * back SQLite's locks and ask for the file's size. In a group they are part of it. */
+static bool start_reading(struct journal_db *d, struct err *e)
+{
+    if (!sqlite3_get_autocommit(d->db))
+        return true;
+    d->is_reading = step(d, d->begin_reading, e);
+    return d->is_reading;
+}
+
+/* An error may have ended it before. */
+static bool end_reading(struct journal_db *d, struct err *e)
+{
+    bool is_open = d->is_reading && !sqlite3_get_autocommit(d->db);
+    d->is_reading = false;
+    return !is_open || step(d, d->commit, e);
+}
+
 bool db_begin(struct journal_db *d, struct err *e)
 {
-    return step(d, d->begin, e);
+    return end_reading(d, e) && step(d, d->begin, e);
 }
 
 static void bind_text(sqlite3_stmt *s, int column, const char *text)
@@ -633,6 +651,7 @@ static bool prepare_all(struct journal_db *d, struct err *e)
     return prepare(d, "INSERT INTO row VALUES(?,?,?,?,?,?)", &d->insert, e) &&
            prepare(d, "SELECT kind, slot, key, data FROM row WHERE n=?", &d->select, e) &&
            prepare(d, "BEGIN IMMEDIATE", &d->begin, e) &&
+           prepare(d, "BEGIN", &d->begin_reading, e) &&
            prepare(d, "COMMIT", &d->commit, e) && prepare(d, "ROLLBACK", &d->rollback, e);
 }
 
@@ -656,12 +675,14 @@ static void finalize(struct journal_db *d)
     sqlite3_finalize(d->insert);
     sqlite3_finalize(d->select);
     sqlite3_finalize(d->begin);
+    sqlite3_finalize(d->begin_reading);
     sqlite3_finalize(d->commit);
     sqlite3_finalize(d->rollback);
 }
 
 void db_close(struct journal_db *d)
 {
+    end_reading(d, NULL);
     finalize(d);
     sqlite3_close(d->db);
     if (d->head_fd >= 0) {
@@ -681,6 +702,8 @@ void db_close(struct journal_db *d)
 
 bool db_seek(struct journal_db *d, int64_t n, struct err *e)
 {
+    if (!start_reading(d, e))
+        return false;
     sqlite3_bind_int64(d->select, 1, n);
     if (sqlite3_step(d->select) == SQLITE_ROW)
         return true;

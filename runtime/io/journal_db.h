@@ -11,7 +11,7 @@
 
 struct journal_db {
     sqlite3 *db;
-    sqlite3_stmt *insert, *select, *begin, *commit, *rollback;
+    sqlite3_stmt *insert, *select, *begin, *begin_reading, *commit, *rollback;
     struct packer *packer;
     struct digest chain;  /* of the last row packed */
     struct buf row;       /* the bytes the chain is made of */
@@ -20,7 +20,8 @@ struct journal_db {
     char *head, *ballast; /* NULL where there is none */
     int head_fd;          /* -1 where there is none */
     int64_t lost;
-    bool is_full; /* the last failure was for want of room */
+    bool is_full;    /* the last failure was for want of room */
+    bool is_reading; /* a transaction of reads is open */
 };
 
 /* Open, verify all rows and fill the index. db_close also after a failure. */

@@ -9,14 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Read at once: the length and, mostly, all of the text. */
-enum { PIECE = 4096 };
+enum {
+    PIECE = 4096,   /* read at once: the length and, mostly, all of the text */
+    AHEAD = 1 << 16 /* the same where texts are read in the order they lie in */
+};
 
 struct spool {
     char *folder;
     int fd; /* plus 1, so that zeroed is none */
     int64_t on_disk;
     struct buf waiting; /* what lies behind on_disk */
+    struct buf ahead;   /* what was read at ahead_at: bytes there never change */
+    int64_t ahead_at;
+    int64_t next; /* where the text that was read last ends */
 };
 
 struct spool *spool_new(const char *folder)
@@ -94,7 +99,7 @@ static bool read_waiting(struct spool *s, size_t at, struct buf *out)
     return buf_add(out, s->waiting.ptr + at + sizeof length, (size_t)length);
 }
 
-/* Fill n bytes of `out` from the file, fewer at its end. */
+/* Add n bytes of the file to `out`, fewer at its end. */
 static bool read_disk(struct spool *s, int64_t at, size_t n, struct buf *out,
                       struct err *e)
 {
@@ -113,23 +118,39 @@ static bool read_disk(struct spool *s, int64_t at, size_t n, struct buf *out,
     return to || err_set(e, ERR_LIMIT, "a text of %zu bytes is too long", n);
 }
 
+/* How many bytes from `at` on were read before; the first of them is at *p. */
+static size_t read_before(const struct spool *s, int64_t at, const char **p)
+{
+    int64_t end = s->ahead_at + (int64_t)s->ahead.len;
+    if (at < s->ahead_at || at >= end)
+        return 0;
+    *p = s->ahead.ptr + (at - s->ahead_at);
+    return (size_t)(end - at);
+}
+
+static bool read_ahead(struct spool *s, int64_t at, struct err *e)
+{
+    buf_clear(&s->ahead);
+    s->ahead_at = at;
+    return read_disk(s, at, at == s->next ? AHEAD : PIECE, &s->ahead, e);
+}
+
 bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e)
 {
     uint64_t length;
+    const char *p = NULL;
     buf_clear(out);
     if (place >= s->on_disk)
         return read_waiting(s, (size_t)(place - s->on_disk), out);
-    if (!read_disk(s, place, PIECE, out, e))
+    if (read_before(s, place, &p) < sizeof length && !read_ahead(s, place, e))
         return false;
-    memcpy(&length, out->ptr, sizeof length);
-    size_t there = out->len - sizeof length;
-    if (there < length &&
-        !read_disk(s, place + (int64_t)out->len, (size_t)length - there, out, e))
-        return false;
-    memmove(out->ptr, out->ptr + sizeof length, (size_t)length);
-    out->len = (size_t)length;
-    out->ptr[out->len] = '\0';
-    return true;
+    size_t there = read_before(s, place, &p) - sizeof length;
+    memcpy(&length, p, sizeof length);
+    s->next = place + (int64_t)(sizeof length + length);
+    if (there >= length)
+        return buf_add(out, p + sizeof length, (size_t)length);
+    return buf_add(out, p + sizeof length, there) &&
+           read_disk(s, s->next - (int64_t)(length - there), (size_t)length - there, out, e);
 }
 
 void spool_free(struct spool *s)
@@ -139,6 +160,7 @@ void spool_free(struct spool *s)
     if (s->fd)
         close(s->fd - 1);
     buf_free(&s->waiting);
+    buf_free(&s->ahead);
     mem_free(s->folder);
     mem_free(s);
 }

@@ -82,9 +82,14 @@ static bool copy_source(struct buf *source, const char *text, size_t n, struct e
         text += 3;
         n -= 3;
     }
-    for (size_t i = 0; i < n; i++)
-        if (text[i] != '\r' || (i + 1 < n && text[i + 1] != '\n'))
-            buf_add_char(source, text[i]);
+    for (const char *end = text + n, *cr; text < end; text = cr + 1) {
+        cr = memchr(text, '\r', (size_t)(end - text));
+        if (!cr)
+            cr = end;
+        buf_add(source, text, (size_t)(cr - text));
+        if (cr + 1 < end && cr[1] != '\n')
+            buf_add_char(source, '\r');
+    }
     if (source->is_full)
         return err_set(e, ERR_CONFIG, "the prompt is longer than %d bytes",
                        TEMPLATE_MAX_SIZE);

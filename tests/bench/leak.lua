@@ -3,7 +3,7 @@
 local leak = require "skillopt.leak"
 local stdout = require "rt.stdout"
 
-local ITEMS <const>, LOOKS <const> = 100000, 200
+local ITEMS <const>, LOOKS <const> = 100000, 20000
 
 local function items()
   local out = {}

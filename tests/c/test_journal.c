@@ -443,6 +443,45 @@ static void large_rows_wait_for_the_writer(void)
     close_well(j);
 }
 
+static int64_t bytes_of(const char *ending)
+{
+    char path[600];
+    struct file_info info = { 0 };
+    snprintf(path, sizeof path, "%s%s", db, ending);
+    CHECK(file_stat(path, &info, NULL));
+    return info.size;
+}
+
+/* What was read before does not hide what is written after, nor keep the log from being
+ * brought home: its 1,000 pages of 16 KiB are as large as it gets. */
+static void reads_and_groups_by_turns(bool is_wal_unsafe)
+{
+    enum { ROWS = 3000 };
+    fresh();
+    struct journal *j =
+        open_with((struct journal_options){ .is_wal_unsafe = is_wal_unsafe });
+    for (int i = 1; i <= ROWS; i++) {
+        add_rows(j, i, i);
+        CHECK(has(j, i));
+        if (i % 3 == 0)
+            CHECK(journal_sync(j, NULL));
+        CHECK(has(j, i) && has(j, i / 2 + 1) && has(j, 1));
+        CHECK(!has(j, i + 1));
+    }
+    CHECK(bytes_of("-wal") < 2000 * 16384);
+    close_well(j);
+    j = open_plain();
+    CHECK_INT(journal_last(j), ROWS);
+    CHECK(has(j, 1) && has(j, ROWS));
+    close_well(j);
+}
+
+static void what_was_read_hides_nothing(void)
+{
+    reads_and_groups_by_turns(false);
+    reads_and_groups_by_turns(true);
+}
+
 static void a_journal_in_memory_needs_no_folder(void)
 {
     struct err e;
@@ -1164,6 +1203,7 @@ static const struct {
     { "rows of a kind come in order", rows_of_a_kind_come_in_order },
     { "texts that are too long are refused", texts_that_are_too_long_are_refused },
     { "large rows wait for the writer", large_rows_wait_for_the_writer },
+    { "what was read hides nothing", what_was_read_hides_nothing },
     { "a journal in memory needs no folder", a_journal_in_memory_needs_no_folder },
     { "the chain does not depend on how rows were grouped",
       the_chain_does_not_depend_on_how_rows_were_grouped },

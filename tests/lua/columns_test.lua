@@ -54,6 +54,31 @@ test("a spool gives every text back, from memory and from its file", function(t)
   t.equal(s:read(s:add ""), "")
 end)
 
+test("a spool is read in order, backwards and anywhere while it grows", function(t)
+  local s <close> = spool.new(support.folder())
+  local places, texts = {}, {}
+  local function add(n)
+    local text = ("%06d "):format(#texts):rep(n // 7 + 1):sub(1, n)
+    texts[#texts + 1], places[#places + 1] = text, s:add(text)
+  end
+  local function read(i) t.equal(s:read(places[i]), texts[i]) end
+  add(1 << 20) -- all that waits goes to the file with it
+  -- Sizes around what is read ahead, 64 KiB: texts that end before, at and behind its end.
+  for n = 0, 40 do
+    for _, size in ipairs { n, 4080 + n, 65516 + n, 131052 + n, 300 } do add(size) end
+  end
+  for i = 1, #texts do read(i) end
+  for i = #texts, 1, -1 do read(i) end
+  for i = 0, 2000 do read(i * 7919 % #texts + 1) end
+  read(#texts - 1)
+  for _ = 1, 400 do -- some of them behind the end of what was read ahead before
+    add(9000)
+    read(#texts - 150)
+    read(#texts - 149)
+    read(#texts)
+  end
+end)
+
 test("a spool leaves no file behind", function(t)
   local folder = support.folder()
   local s = spool.new(folder)
