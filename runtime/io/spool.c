@@ -150,7 +150,8 @@ bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e)
     if (there >= length)
         return buf_add(out, p + sizeof length, (size_t)length);
     return buf_add(out, p + sizeof length, there) &&
-           read_disk(s, s->next - (int64_t)(length - there), (size_t)length - there, out, e);
+           read_disk(s, s->next - (int64_t)(length - there), (size_t)length - there, out,
+                     e);
 }
 
 void spool_free(struct spool *s)
