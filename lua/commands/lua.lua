@@ -1,4 +1,5 @@
 --- `skillopt lua FILE [ARGS]`: run a Lua file with the library's modules.
+local exits = require "skillopt.exits"
 local file = require "rt.file"
 
 local M = { summary = "run a Lua file with rt.* and skillopt.* at hand" }
@@ -7,8 +8,20 @@ local HELP = [[
 usage: skillopt lua FILE [ARGS...]
 
 Runs FILE in a task, with `rt.*` and `skillopt.*` to require; its arguments are in `...`.
-An integer it returns is the exit code. Effects use a journal in memory.
+An integer it returns is the exit code; when it raises that is 2. Effects use a journal in
+memory.
 ]]
+
+--- A script that raises is the user's file that failed, unless what it raised has a kind.
+local function mistake(raised)
+  local is_table = type(raised) == "table"
+  local is_news = is_table and exits.is_kind(raised.kind) and type(raised.message) == "string"
+  if is_news then return raised end
+  local words = type(raised) == "string" and raised or "the script raised "
+    .. (is_table and "a table without kind and message" or tostring(raised))
+  return { kind = "config", message = words, retry = false, is_users = true,
+    traceback = debug.traceback("", 2):gsub("^\n", "") }
+end
 
 ---@async
 ---@param args string[]
@@ -26,7 +39,8 @@ function M.run(args)
   if not text then return nil, err end
   local chunk, message = load(text, "@" .. args[1], "t", _G)
   if not chunk then return nil, { kind = "usage", message = message, retry = false } end
-  local code = chunk(table.unpack(args, 2))
+  local ok, code = xpcall(chunk, mistake, table.unpack(args, 2))
+  if not ok then return nil, code end
   return math.tointeger(code) or 0
 end
 

@@ -208,7 +208,9 @@ end
 
 local function finish(call, ok, ...)
   if ok then return ... end
-  error(said(call, (...)), 0)
+  local err = said(call, (...))
+  item = nil -- also where nothing was said of it
+  error(err, 0)
 end
 
 --- The function, whose errors say what the user has to know.

@@ -173,16 +173,39 @@ static bool follow_alias(struct reader *r, const yaml_event_t *event, struct val
 static bool read_node(struct reader *r, const yaml_event_t *event, struct value *out,
                       unsigned *height);
 
+/* The longest key that a message shows. */
+enum { KEY_SHOWN = 60 };
+
 /* Objects to merge into a mapping, in the order in which they are to be pushed. */
 struct merges {
     struct value *objects;
     size_t count, room;
+    uint32_t line; /* of the key `<<`, 0 for none */
 };
 
 static bool is_merge(const yaml_event_t *key)
 {
     return key->type == YAML_SCALAR_EVENT && is_plain(key) && !key->data.scalar.tag &&
            strcmp((const char *)key->data.scalar.value, "<<") == 0;
+}
+
+/* A key that stands twice would lose one of its values without a word. */
+static bool fail_twice(struct reader *r, const char *key, uint32_t line, uint32_t first)
+{
+    bool is_short = strlen(key) <= KEY_SHOWN;
+    return err_set(r->e, ERR_PARSE, "line %u: the key%s%s%s stands in line %u already",
+                   line, is_short ? " '" : "", is_short ? key : "", is_short ? "'" : "",
+                   first);
+}
+
+/* Several mappings are merged as a list under one key. */
+static bool start_merge(struct reader *r, const yaml_event_t *key, struct merges *m)
+{
+    uint32_t line = (uint32_t)key->start_mark.line + 1;
+    if (m->line)
+        return fail_twice(r, "<<", line, m->line);
+    m->line = line;
+    return true;
 }
 
 static bool add_merge(struct merges *m, const struct value *object)
@@ -264,7 +287,9 @@ static bool read_member(struct reader *r, const yaml_event_t *key, struct merges
     yaml_event_t event;
     struct value_entry entry = { 0 };
     bool merges = is_merge(key);
-    if ((!merges && !read_key(r, key, &entry)) || !next_event(r, &event))
+    if (merges ? !start_merge(r, key, m) : !read_key(r, key, &entry))
+        return false;
+    if (!next_event(r, &event))
         return false;
     bool ok = read_item(r, &event, &entry, height);
     if (ok && merges)
@@ -298,20 +323,13 @@ static bool read_children(struct reader *r, bool is_object, struct merges *m,
     return true;
 }
 
-/* The longest key that a message shows. */
-enum { KEY_SHOWN = 60 };
-
-/* A key that stands twice would lose one of its values without a word. */
 static bool check_keys(struct reader *r, size_t mark)
 {
     const struct value_entry *first;
     const struct value_entry *again = value_repeated(r->doc, mark, &first);
     if (!again)
         return true;
-    bool is_short = again->key_length <= KEY_SHOWN;
-    return err_set(r->e, ERR_PARSE, "line %u: the key%s%s%s stands in line %u already",
-                   again->key_line, is_short ? " '" : "", is_short ? again->key : "",
-                   is_short ? "'" : "", first->key_line);
+    return fail_twice(r, again->key, again->key_line, first->key_line);
 }
 
 static bool read_container(struct reader *r, const yaml_event_t *event, struct value *out,

@@ -89,3 +89,17 @@ end)
 test("a reader that has gone is no failure", function(t)
   t.equal(process.run({ "list", "envs" }, { after = ">&-" }).code, 0)
 end)
+
+test("a script of `skillopt lua` that raises ends with 2 and its own lines", function(t)
+  local function fails(text, code, ...)
+    local done = process.lua(text)
+    t.equal(done.code, code, text)
+    for _, pattern in ipairs { ... } do t.equal(done.err:find(pattern) ~= nil, true, done.err) end
+  end
+  fails("local function f() error 'boom' end\nf()", 2,
+    "^skillopt: config: [^\n]*/script%.lua:1: boom\nstack traceback:\n",
+    "/script%.lua:2: in main chunk")
+  fails("error { kind = 'data', message = 'no items' }", 3, "^skillopt: data: no items\n$")
+  fails("error {}", 2, "raised a table without kind and message")
+  t.equal({ process.lua("return 5").code, process.lua("return").code }, { 5, 0 })
+end)

@@ -268,3 +268,15 @@ test("good answers go through whole", function(t)
     t.equal(table.pack(f()), answers)
   end
 end)
+
+test("an item that weather was raised for is not named by a later mistake", function(t)
+  local weather = plugin.guard(plugin.call("env.prepare", "prepare(item)", function()
+    error { kind = "network", message = "gone", retry = true }
+  end))
+  local wrong = plugin.guard(plugin.call("policy.rate", "run()", function() error "no rate" end))
+  plugin.about "item 7"
+  local ok, err = pcall(weather)
+  t.equal({ ok, err.kind }, { false, "network" })
+  ok, err = pcall(wrong)
+  t.equal({ ok, err.message:find("item 7", 1, true) == nil }, { false, true })
+end)
