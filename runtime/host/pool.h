@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { POOL_BLOCK_MAX = 512 };
+enum { POOL_BLOCK_MAX = 1024 };
 
 struct pool;
 struct pool *pool_new(void);

@@ -20,7 +20,8 @@ enum {
     /* Places in the limit are held meanwhile. 1 ms costs a tenth more of a call's CPU,
      * 2 ms no more than 4. */
     SPACING_NS = 2000000,
-    QUEUE_MAX = 64 << 20 /* bytes that may wait */
+    QUEUE_MAX = 8 << 20,        /* bytes that may wait, those of the group among them */
+    GROUP_BYTES = QUEUE_MAX / 4 /* of a group, but for its last row */
 };
 
 struct pending {
@@ -177,12 +178,15 @@ static void finish_group(struct journal *j, bool is_stored)
     pthread_cond_broadcast(&j->moved);
 }
 
-/* Up to GROUP_MAX rows move from the queue to the batch; returns how many. */
+/* The rows of a group move from the queue to the batch; returns how many. It is a part of
+ * what may wait, so that others come while it is written. */
 static int take_batch(struct journal *j)
 {
     int n = 0;
-    for (; j->queue.first && n < GROUP_MAX; n++) {
+    size_t bytes = 0;
+    for (; j->queue.first && n < GROUP_MAX && bytes < GROUP_BYTES; n++) {
         struct pending *p = j->queue.first;
+        bytes += p->bytes;
         j->queue.first = p->next;
         if (!p->next)
             list_init(&j->queue);

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "io/file.h"
 #include "io/journal.h"
+#include "io/journal_db.h"
 #include "io/journal_index.h"
 #include "io/journal_pack.h"
 #include <pthread.h>
@@ -415,7 +416,7 @@ static void texts_that_are_too_long_are_refused(void)
     mem_free(name);
 }
 
-/* 160 MiB through a queue of 64. */
+/* 160 MiB through a queue of 8. */
 static void large_rows_wait_for_the_writer(void)
 {
     fresh();
@@ -964,6 +965,47 @@ static void a_full_disk_takes_what_is_in_flight_from_the_ballast(void)
     close_well(j);
 }
 
+/* Rows above SQLite's cache meet the end of the disk while they are inserted, and SQLite
+ * gives the whole group up. A reader that takes the lock then begins to read. */
+static void who_reads_does_not_hide_that_the_disk_is_full(void)
+{
+    enum { LARGE = 4 << 20 };
+    struct err e = { 0 };
+    struct journal_index index = { 0 };
+    struct journal_db d;
+    char *bytes = mem_new(LARGE);
+    uint32_t seed = 1;
+    for (int i = 0; i < LARGE; i++, seed = seed * 1664525 + 1013904223)
+        bytes[i] = (char)(seed >> 24); /* not to be packed small */
+    struct db_row row = { 1, JOURNAL_BODY, "slot", "", bytes, LARGE, false };
+    fresh();
+    struct journal_options o = { 0 };
+    if (!CHECK(db_open(&d, db, &o, &index, &e)))
+        return;
+    db_pack(&d, &row);
+    CHECK(db_begin(&d, &e) && db_insert(&d, &row, &e) && db_commit(&d, &e));
+    struct digest before = d.chain;
+    fault.room = fault.written;
+    CHECK(db_begin(&d, &e));
+    row.n = 2;
+    db_pack(&d, &row);
+    CHECK(!db_insert(&d, &row, &e) && d.is_full);
+    CHECK(sqlite3_get_autocommit(d.db)); /* given up, or the rest would prove nothing */
+    CHECK(db_seek(&d, 1, &e) && d.is_reading);
+    db_leave(&d);
+    CHECK(d.is_full);
+    db_rollback(&d, &before);
+    CHECK(d.is_full);
+    fault.room = 0;
+    db_pack(&d, &row);
+    CHECK(db_begin(&d, &e) && db_insert(&d, &row, &e) && db_commit(&d, &e) && !d.is_full);
+    CHECK(db_seek(&d, 2, &e));
+    db_leave(&d);
+    db_close(&d);
+    index_free(&index);
+    mem_free(bytes);
+}
+
 static void a_disk_without_room_makes_the_journal_read_only(void)
 {
     struct err e = { 0 };
@@ -1235,6 +1277,8 @@ static const struct {
       the_ballast_lies_there_only_while_the_journal_is_open },
     { "a full disk takes what is in flight from the ballast",
       a_full_disk_takes_what_is_in_flight_from_the_ballast },
+    { "who reads does not hide that the disk is full",
+      who_reads_does_not_hide_that_the_disk_is_full },
     { "a disk without room makes the journal read only",
       a_disk_without_room_makes_the_journal_read_only },
     { "a failed sync is never tried again", a_failed_sync_is_never_tried_again },

@@ -180,7 +180,8 @@ static void anchors_and_merges_work(void)
         { "a: &a {x: 1}\nb: &b {x: 2, z: 1}\nc: {<<: [*a, *b], q: 1}",
           "{\"a\": {\"x\": 1}, \"b\": {\"x\": 2, \"z\": 1}, \"c\": {\"x\": 1, \"z\": 1, "
           "\"q\": 1}}" },
-        { "{<<: {a: 1}, <<: {a: 2}}", "{\"a\": 2}" },
+        { "{<<: [{a: 1}, {a: 2}]}", "{\"a\": 1}" },
+        { "{<<: {a: 1}, <<: {a: 2}}", "line 1: the key '<<' stands in line 1 already" },
         { "'<<': 1", "{\"<<\": 1}" },
         { "<<: 1", "line 1, column 5: only mappings can be merged" },
         { "<<: [{a: 1}, 2]", "line 1, column 5: only mappings can be merged" },

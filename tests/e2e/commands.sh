@@ -117,7 +117,16 @@ is $code 2 "a policy of the user's that raises ends with 2"
 has "$tmp/err" "policies/metric/raises.lua:" "the line that raised is said"
 printf 'error "x"\n' >"$tmp/raises.lua"
 call lua "$tmp/raises.lua"
-is $code 70 "a fault in the code ends with 70"
+is $code 2 "a script of the user's that raises ends with 2"
+mkdir "$tmp/home"
+cp -R lua "$tmp/home/"
+printf 'return { summary = "raises", run = function() error "x" end }\n' \
+  >"$tmp/home/lua/commands/list.lua"
+export SKILLOPT_HOME="$tmp/home"
+call list envs
+unset SKILLOPT_HOME
+is $code 70 "a fault in the program's own code ends with 70"
+has "$tmp/err" "commands/list.lua:1: x" "the line that raised is said"
 
 # Runs in different modes are told apart: three of them, all in the longer forms.
 modes="policy.update=rewrite policy.slow_update=longitudinal policy.appendix=skill_aware"
