@@ -135,6 +135,13 @@ static bool read_ahead(struct spool *s, int64_t at, struct err *e)
     return read_disk(s, at, at == s->next ? AHEAD : PIECE, &s->ahead, e);
 }
 
+/* Nobody else knows the file, and still half a text must not pass for a whole one. */
+static bool ends_early(const struct spool *s, struct err *e)
+{
+    err_set(e, ERR_IO, "a text that was kept in %s is not there any more", s->folder);
+    return err_hint(e, "the file behind it was cut; run the same command again");
+}
+
 bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e)
 {
     uint64_t length;
@@ -144,14 +151,19 @@ bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e)
         return read_waiting(s, (size_t)(place - s->on_disk), out);
     if (read_before(s, place, &p) < sizeof length && !read_ahead(s, place, e))
         return false;
-    size_t there = read_before(s, place, &p) - sizeof length;
+    size_t there = read_before(s, place, &p);
+    if (!p || there < sizeof length)
+        return ends_early(s, e);
     memcpy(&length, p, sizeof length);
+    p += sizeof length;
+    there -= sizeof length;
     s->next = place + (int64_t)(sizeof length + length);
     if (there >= length)
-        return buf_add(out, p + sizeof length, (size_t)length);
-    return buf_add(out, p + sizeof length, there) &&
+        return buf_add(out, p, (size_t)length);
+    return buf_add(out, p, there) &&
            read_disk(s, s->next - (int64_t)(length - there), (size_t)length - there, out,
-                     e);
+                     e) &&
+           (out->len == length || ends_early(s, e));
 }
 
 void spool_free(struct spool *s)

@@ -17,7 +17,8 @@ struct spool *spool_new(const char *folder);
 /* Add a copy; *place says where. ERR_IO when it cannot be written. */
 bool spool_add(struct spool *s, const char *p, size_t n, int64_t *place, struct err *e);
 
-/* Replace the content of `out` by the text at a place that spool_add gave. */
+/* Replace the content of `out` by the text at a place that spool_add gave. ERR_IO when it
+ * cannot be read whole. */
 bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e);
 
 void spool_free(struct spool *s);
