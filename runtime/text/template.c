@@ -153,7 +153,7 @@ static bool check_front_matter(struct parser *parser, const struct value *root)
             return fault(parser, "the front matter can only hold 'inputs', not", key);
     }
     const struct value *inputs = value_get(root, "inputs");
-    if (inputs->kind == VALUE_NULL)
+    if (!inputs || inputs->kind == VALUE_NULL)
         return true;
     parser->t->inputs = inputs;
     return check_inputs(parser, inputs);

@@ -128,6 +128,7 @@ static void the_front_matter_holds_inputs_only(void)
     CHECK_TEXT(plain("---\ninputs:\n"),
                "line 1: the front matter has no closing line '---'");
     CHECK_TEXT(plain("---\n---\nx"), "|x");
+    CHECK_TEXT(plain("---\n{}\n---\nx"), "|x");
     CHECK_TEXT(plain("---\ninputs:\n---\nx"), "|x");
 }
 
