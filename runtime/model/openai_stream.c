@@ -11,6 +11,9 @@
 
 enum stream_form { FORM_UNKNOWN, FORM_EVENTS, FORM_WHOLE };
 
+/* Of a body that was read as events: enough for the line with which a server refuses. */
+enum { HEAD_MAX = 4096 };
+
 struct stream_call {
     int64_t index;
     struct buf id, name, arguments;
@@ -19,7 +22,7 @@ struct stream_call {
 struct openai_stream {
     enum stream_form form;
     struct sse sse;
-    struct buf whole; /* a body that is no event stream */
+    struct buf whole; /* a body that is no event stream; of one that is, how it begins */
     struct value_doc doc;
     struct buf text, reasoning, refusal, model, id;
     struct stream_call *calls;
@@ -209,12 +212,12 @@ static bool on_event(void *arg, const struct sse_event *event)
 /* --- bytes ----------------------------------------------------------------------- */
 
 /* An event stream begins with a field, a comment or a line break; JSON and web pages
- * with something else. */
+ * with something else. Blanks and a byte order mark may stand before either. */
 static enum stream_form form_of(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!isspace((unsigned char)p[i]))
-            return strchr("{[<\"", p[i]) ? FORM_WHOLE : FORM_EVENTS;
+        if (!isspace((unsigned char)p[i]) && !memchr("\xEF\xBB\xBF", p[i], 3))
+            return p[i] && strchr("{[<\"", p[i]) ? FORM_WHOLE : FORM_EVENTS;
     return FORM_UNKNOWN;
 }
 
@@ -223,17 +226,36 @@ static enum openai_progress progress(const struct openai_stream *s)
     return s->has_fault ? OPENAI_ENOUGH : s->is_done ? OPENAI_LAST : OPENAI_MORE;
 }
 
-enum openai_progress openai_stream_feed(struct openai_stream *s, const char *p, size_t n)
+static void feed_events(struct openai_stream *s, const char *p, size_t n)
 {
     struct err e;
+    if (!sse_feed(&s->sse, p, n, on_event, s, &e))
+        fail(s, e.kind, e.message);
+}
+
+static void keep_head(struct openai_stream *s, const char *p, size_t n)
+{
+    size_t left = s->whole.len < HEAD_MAX ? HEAD_MAX - s->whole.len : 0;
+    buf_add(&s->whole, p, n < left ? n : left);
+}
+
+/* What came before the form was known is read again: it must not matter in which pieces
+ * bytes come. */
+enum openai_progress openai_stream_feed(struct openai_stream *s, const char *p, size_t n)
+{
+    bool is_first = s->form == FORM_UNKNOWN;
     if (s->has_fault || s->is_done)
         return progress(s);
-    if (s->form == FORM_UNKNOWN)
+    if (is_first)
         s->form = form_of(p, n);
-    if (s->form == FORM_WHOLE)
+    if (s->form != FORM_EVENTS) {
         buf_add(&s->whole, p, n);
-    else if (!sse_feed(&s->sse, p, n, on_event, s, &e))
-        fail(s, e.kind, e.message);
+        return progress(s);
+    }
+    if (is_first)
+        feed_events(s, s->whole.ptr, s->whole.len);
+    keep_head(s, p, n);
+    feed_events(s, p, n);
     return progress(s);
 }
 

@@ -827,6 +827,16 @@ static void test_stream_whole(void)
     check_fault("server", "500");
     CHECK(!stream_status(200, "<html>", 1));
     check_fault("server", "web page");
+    for (size_t piece = 1; piece < 60; piece += 58) {
+        CHECK(!stream_status(500, "\n no room for the model here\n", piece));
+        check_fault("server", "no room for the model here");
+        CHECK(!stream_status(200, "\f{\"choices\":[]}", piece));
+        check_fault("parse", "not the JSON it should be");
+        CHECK(!stream_status(200, "\xEF\xBB\xBF{\"choices\":[]}", piece));
+        check_fault("server", "no choices");
+        CHECK(!stream_status(200, " \n ", piece));
+        check_fault("network", "ended before the reply was complete");
+    }
     CHECK(!stream_status(429, "data: {\"error\":{\"code\":429,\"message\":\"slow\"}}\n\n",
                          1));
     check_fault("rate_limit", "slow");
