@@ -8,19 +8,38 @@ local HELP = [[
 usage: skillopt lua FILE [ARGS...]
 
 Runs FILE in a task, with `rt.*` and `skillopt.*` to require; its arguments are in `...`.
-An integer it returns is the exit code; when it raises that is 2. Effects use a journal in
-memory.
+An integer it returns is the exit code; when it raises that is 2, or what belongs to the kind of
+error it raised. Effects use a journal in memory.
 ]]
 
---- A script that raises is the user's file that failed, unless what it raised has a kind.
+--- What a raised value says of itself.
+local function words_of(raised)
+  if type(raised) ~= "table" then
+    return type(raised) == "string" and raised or "the script raised " .. tostring(raised)
+  end
+  if type(raised.message) == "string" then return raised.message end
+  local ok, words = pcall(tostring, raised)
+  local has_own = ok and type(getmetatable(raised)) == "table" and getmetatable(raised).__tostring
+  return has_own and words or "the script raised a table without a message"
+end
+
+--- How the calls of this command begin in a traceback.
+local OWN <const> = "\n\t%[C%]: in function 'xpcall'\n\t[^\n]*commands/lua%.lua:.*$"
+
+--- The calls of the script that led to it, without those of this command.
+local function calls(traceback)
+  return (traceback:gsub("^\n", ""):gsub(OWN, ""))
+end
+
+--- A script that raises is the user's file that failed, unless what it raised has a kind. A
+--- task makes a fault of what is raised in it, which may have its own calls.
 local function mistake(raised)
   local is_table = type(raised) == "table"
-  local is_news = is_table and exits.is_kind(raised.kind) and type(raised.message) == "string"
-  if is_news then return raised end
-  local words = type(raised) == "string" and raised or "the script raised "
-    .. (is_table and "a table without kind and message" or tostring(raised))
-  return { kind = "config", message = words, retry = false, is_users = true,
-    traceback = debug.traceback("", 2):gsub("^\n", "") }
+  local is_said = is_table and exits.is_kind(raised.kind) and type(raised.message) == "string"
+  if is_said and raised.kind ~= "bug" then return raised end
+  local own = is_said and type(raised.traceback) == "string" and raised.traceback
+  return { kind = "config", message = words_of(raised), retry = false, is_users = true,
+    traceback = calls(own or debug.traceback("", 2)) }
 end
 
 ---@async

@@ -391,10 +391,9 @@ local function prepare(eval)
   if not env.prepare then return end
   eval.prepared = {}
   for _, item in ipairs(eval.items) do
-    plugin.about(item.id)
+    local ending <close> = plugin.about(item.id)
     eval.prepared[item.id] = env.prepare(item, eval.seed, eval.run.env_opt)
   end
-  plugin.about(nil)
 end
 
 local function ids_of(items)

@@ -98,13 +98,12 @@ local HARD <const> = {
 
 --- The metric's own mark of a repeat, from its other marks.
 local function metric_of(metric, marks, id)
-  plugin.about(id)
+  local ending <close> = plugin.about(id)
   local value = metric.item(marks, metric.opt)
   if metric.max and value > metric.max then
     plugin.wrong(metric.calls.item, "the metric gives %s, and says that it gives at most %s",
       tostring(value), tostring(metric.max))
   end
-  plugin.about(nil)
   return value
 end
 

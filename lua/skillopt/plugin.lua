@@ -41,9 +41,15 @@ end
 --- The item that a function without a task of its own is asked about.
 local item
 
---- Say which item the next call is about; nil for none.
----@param id string?
-function M.about(id) item = id end
+local forget <const> = setmetatable({}, { __close = function() item = nil end })
+
+--- Say which item calls are about until what this answers is closed, however that ends.
+---@param id string
+---@return table scope to be kept as `local <name> <close>`
+function M.about(id)
+  item = id
+  return forget
+end
 
 local function step_of(slot, run)
   local number = math.tointeger(tonumber(slot:match "^steps/step_(%d+)"))
@@ -62,7 +68,6 @@ local function where()
   if item then words[1] = "for the item " .. item end
   if step then words[#words + 1] = ("in %s (%s)"):format(step, slot)
   elseif slot ~= "" then words[#words + 1] = "in " .. slot end
-  item = nil
   return table.concat(words, " ")
 end
 
@@ -208,9 +213,7 @@ end
 
 local function finish(call, ok, ...)
   if ok then return ... end
-  local err = said(call, (...))
-  item = nil -- also where nothing was said of it
-  error(err, 0)
+  error(said(call, (...)), 0)
 end
 
 --- The function, whose errors say what the user has to know.

@@ -74,7 +74,7 @@ bool journal_close(struct journal *j, struct err *e);
  * (ERR_IO), a text is too long (ERR_LIMIT), or (kind, slot, key) is there already
  * (ERR_BUG; `open` and `intent` rows may repeat). `done` (may be NULL) is called
  * on the loop's thread after the commit with e = NULL, or with what went wrong.
- * Waits for the writer while more than 64 MiB are queued. */
+ * Waits for the writer while more than 8 MiB are queued. */
 int64_t journal_append(struct journal *j, enum journal_kind kind, const char *slot,
                        const char *key, const void *data, size_t n,
                        void (*done)(void *arg, const struct err *e), void *arg,

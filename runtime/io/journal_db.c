@@ -166,8 +166,7 @@ static bool refused(struct journal_db *d, struct err *e)
     return file_err(e, "write", d->path, errno);
 }
 
-/* Begin or end reading. What is known of the last write stays known: a reader may come
- * between a write that failed and the one who asks why. */
+/* Begin or end reading: no write, so what is known of the last one stays known. */
 static bool turn(struct journal_db *d, sqlite3_stmt *s, struct err *e)
 {
     bool ok = sqlite3_step(s) == SQLITE_DONE || db_err(d, e, "read");
@@ -176,16 +175,18 @@ static bool turn(struct journal_db *d, sqlite3_stmt *s, struct err *e)
 }
 
 /* Reads share one transaction until a group begins: without it each would take and give
- * back SQLite's locks and ask for the file's size. In a group they are part of it. */
+ * back SQLite's locks and ask for the file's size. In a group they are part of it, or
+ * stand alone where SQLite has given the group up: what is written next must not get into
+ * a transaction of reads. */
 static bool start_reading(struct journal_db *d, struct err *e)
 {
-    if (!sqlite3_get_autocommit(d->db))
+    if (d->is_writing || !sqlite3_get_autocommit(d->db))
         return true;
     d->is_reading = turn(d, d->begin_reading, e);
     return d->is_reading;
 }
 
-/* An error may have ended it before. */
+/* A read that failed may have ended the transaction. */
 static bool end_reading(struct journal_db *d, struct err *e)
 {
     bool is_open = d->is_reading && !sqlite3_get_autocommit(d->db);
@@ -195,7 +196,20 @@ static bool end_reading(struct journal_db *d, struct err *e)
 
 bool db_begin(struct journal_db *d, struct err *e)
 {
-    return end_reading(d, e) && step(d, d->begin, e);
+    d->is_writing = end_reading(d, e) && step(d, d->begin, e);
+    return d->is_writing;
+}
+
+/* A read that fails in a group may end it, with the rows it had; the next ones would be
+ * stored each for itself. */
+static bool is_in_group(struct journal_db *d, struct err *e)
+{
+    if (!sqlite3_get_autocommit(d->db))
+        return true;
+    d->is_full = false;
+    err_set(e, ERR_IO, "cannot write %s: it could not be read meanwhile", d->path);
+    return err_hint(
+        e, "look at the disk; then the same command goes on from what is on file");
 }
 
 static void bind_text(sqlite3_stmt *s, int column, const char *text)
@@ -231,6 +245,8 @@ bool db_insert(struct journal_db *d, const struct db_row *row, struct err *e)
     sqlite3_stmt *s = d->insert;
     if (d->row.is_full)
         return err_set(e, ERR_LIMIT, "a row is too large for %s", d->path);
+    if (!is_in_group(d, e))
+        return false;
     if (!fault_pass(FAULT_INSERT))
         return refused(d, e);
     sqlite3_bind_int64(s, 1, row->n);
@@ -245,7 +261,10 @@ bool db_insert(struct journal_db *d, const struct db_row *row, struct err *e)
 
 bool db_commit(struct journal_db *d, struct err *e)
 {
-    return fault_pass(FAULT_COMMIT) ? step(d, d->commit, e) : refused(d, e);
+    if (!is_in_group(d, e))
+        return false;
+    d->is_writing = !(fault_pass(FAULT_COMMIT) ? step(d, d->commit, e) : refused(d, e));
+    return !d->is_writing;
 }
 
 void db_rollback(struct journal_db *d, const struct digest *chain)
@@ -256,6 +275,7 @@ void db_rollback(struct journal_db *d, const struct digest *chain)
     if (!sqlite3_get_autocommit(d->db))
         sqlite3_step(d->rollback);
     sqlite3_reset(d->rollback);
+    d->is_writing = false;
     d->chain = *chain;
 }
 

@@ -22,6 +22,7 @@ struct journal_db {
     int64_t lost;
     bool is_full;    /* the last failure was for want of room */
     bool is_reading; /* a transaction of reads is open */
+    bool is_writing; /* a group has begun and is neither committed nor rolled back */
 };
 
 /* Open, verify all rows and fill the index. db_close also after a failure. */

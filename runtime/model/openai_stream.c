@@ -11,7 +11,8 @@
 
 enum stream_form { FORM_UNKNOWN, FORM_EVENTS, FORM_WHOLE };
 
-/* Of a body that was read as events: enough for the line with which a server refuses. */
+/* Of a body that was read as events and has none: enough for the line with which a server
+ * refuses. */
 enum { HEAD_MAX = 4096 };
 
 struct stream_call {
@@ -29,7 +30,7 @@ struct openai_stream {
     size_t call_count, call_room;
     enum chat_finish finish;
     struct chat_usage usage;
-    bool has_finish, is_done, has_fault;
+    bool has_event, has_finish, is_done, has_fault;
     struct fault fault;
 };
 
@@ -193,6 +194,7 @@ static bool on_event(void *arg, const struct sse_event *event)
 {
     struct openai_stream *s = arg;
     struct json_rules rules = { .fix_utf8 = true, .allow_nan = true };
+    s->has_event = true;
     if (is_idle(event))
         return true;
     if (strncmp(event->data, "[DONE]", 6) == 0) {
@@ -305,7 +307,7 @@ bool openai_stream_end(struct openai_stream *s, const struct answer *a,
     bool is_error = a->status < 200 || a->status >= 300;
     if (s->form == FORM_WHOLE || (is_error && !s->has_fault)) {
         struct answer whole = *a;
-        whole.body = span_of(&s->whole);
+        whole.body = s->has_event ? CHAT_NONE : span_of(&s->whole);
         return openai_chat_parse(&whole, how, d, r, f);
     }
     bool ok = check_end(s);

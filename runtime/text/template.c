@@ -82,12 +82,11 @@ static bool copy_source(struct buf *source, const char *text, size_t n, struct e
         text += 3;
         n -= 3;
     }
-    for (const char *end = text + n, *cr; text < end; text = cr + 1) {
-        cr = memchr(text, '\r', (size_t)(end - text));
-        if (!cr)
-            cr = end;
-        buf_add(source, text, (size_t)(cr - text));
-        if (cr + 1 < end && cr[1] != '\n')
+    for (const char *end = text + n; text < end;) {
+        const char *cr = memchr(text, '\r', (size_t)(end - text));
+        buf_add(source, text, (size_t)((cr ? cr : end) - text));
+        text = cr ? cr + 1 : end;
+        if (cr && text < end && *text != '\n')
             buf_add_char(source, '\r');
     }
     if (source->is_full)

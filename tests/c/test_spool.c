@@ -94,7 +94,7 @@ static void half_a_text_does_not_pass_for_a_whole_one(void)
     char *bytes = mem_new(SPOOL_IN_MEMORY);
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         struct spool *s = full(places, bytes);
-        expect_text(s, 56, places[56], bytes);
+        expect_text(s, 1, places[1], bytes); /* what is read ahead lies far away */
         CHECK_INT(ftruncate(file_behind(), places[57] + cuts[i]), 0);
         expect_refused(s, places[57]);
         expect_refused(s, places[58]);

@@ -95,11 +95,20 @@ test("a script of `skillopt lua` that raises ends with 2 and its own lines", fun
     local done = process.lua(text)
     t.equal(done.code, code, text)
     for _, pattern in ipairs { ... } do t.equal(done.err:find(pattern) ~= nil, true, done.err) end
+    return done
   end
   fails("local function f() error 'boom' end\nf()", 2,
     "^skillopt: config: [^\n]*/script%.lua:1: boom\nstack traceback:\n",
     "/script%.lua:2: in main chunk")
   fails("error { kind = 'data', message = 'no items' }", 3, "^skillopt: data: no items\n$")
-  fails("error {}", 2, "raised a table without kind and message")
+  fails("error {}", 2, "raised a table without a message")
+  fails("error { kind = 'mine', message = 'my own words' }", 2, "config: my own words\n")
+  fails("error(setmetatable({}, { __tostring = function() return 'so it says' end }))", 2,
+    "config: so it says\n")
+  fails("error(setmetatable({}, { __tostring = function() error 'no' end }))", 2,
+    "without a message")
+  local done = fails("require('skillopt.task').map({ 1 }, function()\n error 'boom' end)", 2,
+    "/script%.lua:2: boom\n")
+  t.equal({ done.err:find("commands/lua.lua", 1, true) }, {})
   t.equal({ process.lua("return 5").code, process.lua("return").code }, { 5, 0 })
 end)

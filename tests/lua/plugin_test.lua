@@ -269,14 +269,24 @@ test("good answers go through whole", function(t)
   end
 end)
 
-test("an item that weather was raised for is not named by a later mistake", function(t)
-  local weather = plugin.guard(plugin.call("env.prepare", "prepare(item)", function()
-    error { kind = "network", message = "gone", retry = true }
-  end))
+test("an item is named while it is asked about, and by no later mistake", function(t)
   local wrong = plugin.guard(plugin.call("policy.rate", "run()", function() error "no rate" end))
-  plugin.about "item 7"
-  local ok, err = pcall(weather)
-  t.equal({ ok, err.kind }, { false, "network" })
-  ok, err = pcall(wrong)
-  t.equal({ ok, err.message:find("item 7", 1, true) == nil }, { false, true })
+  local function names_it()
+    local ok, err = pcall(wrong)
+    t.equal(ok, false)
+    return err.message:find("item 7", 1, true) ~= nil
+  end
+  local weather = { kind = "network", message = "gone", retry = true }
+  local function asks(f)
+    local ending <close> = plugin.about "item 7"
+    f()
+  end
+  asks(function() t.equal(names_it(), true) end)
+  t.equal(names_it(), false)
+  local prepare = plugin.call("env.prepare", "prepare(item)", function() error(weather) end)
+  for _, is_shipped in ipairs { false, true } do
+    prepare.is_shipped = is_shipped
+    t.equal({ pcall(asks, plugin.guard(prepare)) }, { false, weather })
+    t.equal(names_it(), false)
+  end
 end)
