@@ -115,6 +115,18 @@ local function unwritable(mark)
   return { message = "the rollout's result cannot be written: " .. (why:match "%((.*)%)$" or why) }
 end
 
+--- Words of the row that are the run's own: a result that has others would be passed over.
+local function claims(mark, item)
+  if mark.state ~= nil then
+    return { message = "the rollout's result has a 'state', which only the run gives: for what "
+      .. "failed raise an error, for a model that gave no answer use ctx:no_answer(reason)" }
+  end
+  if mark.id ~= nil and mark.id ~= item.id then
+    return { message = string.format("the rollout's result has the id '%s', and the item has '%s'",
+      tostring(mark.id), item.id) }
+  end
+end
+
 --- The rollout under the item's deadline. One that is late is a failed item, whatever it
 --- ended with.
 ---@async
@@ -153,7 +165,7 @@ local function roll(eval, item)
   local marks, err
   if type(mark) == "table" then
     marks, err = evaluation.check(mark)
-    err = err or unwritable(mark)
+    err = err or unwritable(mark) or claims(mark, item)
     if err then marks = nil end
   end
   if not marks then

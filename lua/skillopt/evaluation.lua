@@ -12,6 +12,7 @@ local json = require "rt.json"
 local plugin = require "skillopt.plugin"
 local raw = require "rt.raw"
 local trajectory = require "skillopt.trajectory"
+local watch = require "rt.watch"
 
 local M = {}
 local Evaluation = {}
@@ -99,7 +100,9 @@ local HARD <const> = {
 --- The metric's own mark of a repeat, from its other marks.
 local function metric_of(metric, marks, id)
   local ending <close> = plugin.about(id)
+  if metric.calls then watch.on() end
   local value = metric.item(marks, metric.opt)
+  if metric.calls then watch.off() end
   if metric.max and value > metric.max then
     plugin.wrong(metric.calls.item, "the metric gives %s, and says that it gives at most %s",
       tostring(value), tostring(metric.max))

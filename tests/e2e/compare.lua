@@ -2,8 +2,7 @@
 --- the journal, the lock and the log, and but the fields that may differ, byte for byte.
 local file = require "rt.file"
 local json = require "rt.json"
-local record = require "skillopt.record"
-local schema = require "skillopt.schema"
+local sameness = require "skillopt.run.sameness"
 local stdout = require "rt.stdout"
 
 local IGNORED = { ["journal.db"] = true, ["journal.db-wal"] = true, ["journal.head"] = true,
@@ -22,31 +21,9 @@ local function collect(root, below, out)
   return out
 end
 
--- Keys of class `run` and their origins stand in the card; the rest must be the same.
-local function card(value)
-  local config = {}
-  for name, row in pairs(value.config) do
-    if row.class == "result" then config[name] = row.value end
-  end
-  return { version = value.version, identity = value.identity, config = config }
-end
-
---- The flat configuration without what says where and how a run works.
-local function results_only(flat)
-  for _, key in ipairs(schema.core.list) do
-    local name = key.flat or key.name:match "^env%.(.+)$"
-    if name and key.class ~= "result" then flat[name] = nil end
-  end
-  return flat
-end
-
 local function normal(path, text)
-  if path:find "%.json$" == nil then return text end
-  local value = assert(json.decode(text))
-  if path == "/run.json" then value = card(value) end
-  if path == "/config.json" then value = results_only(value) end
-  if path == "/summary.json" then value.config = results_only(value.config) end
-  return json.encode(record.comparable(value))
+  if path:find "%.json$" then assert(json.decode(text)) end
+  return sameness.normal(path:sub(2), text)
 end
 
 local a, b = ...

@@ -98,7 +98,7 @@ for kind in forced gated; do
   fi
   least=1
   most_runs=1
-  [ "$form" = short ] || most_runs=12
+  [ "$form" = short ] || most_runs=60
   [ "$form" = full ] && least=5
   while [ $runs -lt $most_runs ]; do
     runs=$((runs + 1))

@@ -31,7 +31,7 @@ run_react() { over_http "$1" "$2" tests/e2e/faults/react/experiment.lua env.data
 run_weather() {
   over_http "$1" "$2" --config configs/searchqa/default.yaml model.target=tgt model.optimizer=opt \
     train.train_size=0 train.num_epochs=1 train.batch_size=6 gradient.minibatch_size=3 \
-    env.split_mode=ratio env.data_path="$tmp/items.jsonl" model.retries=1
+    env.split_mode=ratio env.data_path="$tmp/items.jsonl" model.retries="$retries"
 }
 
 # One start that is killed after 1 to 5 commits (at one call in flight, where there are many
@@ -86,8 +86,9 @@ for in_flight in 64 1; do
 done
 stub_stop
 
-# A provider that fails: one request in twenty, but not when it is sent again; or a share
-# of the requests always, whose items are then failed.
+# A provider that fails: one request in twenty, whenever it is sent; or a share of the
+# requests always, whose items are then failed. With the first a call has to be tried often
+# enough that none fails each time, over all the runs: that would end its run, as it should.
 weather() { # weather KIND STUB-OPTION...: the undisturbed run
   kind=$1
   shift
@@ -107,11 +108,13 @@ kill_in_weather() { # kill_in_weather KIND: as many runs as the form asks, all f
   same "$1: $killed kills leave the same bytes" "$tmp/$1" "$tmp/$1.killed".*
   stub_stop
 }
+retries=5
 weather passing --fail-share 0.05 --fault rate_limit,500,cut,invalid_json
 say $? "passing: an undisturbed run ends" "$(tail -n 3 "$tmp/err")"
 kill_in_weather passing
 
 # Which requests fail follows from their bodies: take the first share that meets an item.
+retries=1
 for share in 0.01 0.02 0.03 0.04 0.06 0.08 0.12 none; do
   rm -rf "$tmp/lasting"
   weather lasting --fail-always $share --fault 500 && \

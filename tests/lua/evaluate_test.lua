@@ -518,14 +518,6 @@ test("soft is hard when a rollout gives none", function(t)
   t.equal(bench.rows(path .. "/results.jsonl")[1].soft, 1)
 end)
 
-test("a mark's own id and state do not stand for the item's", function(t)
-  local path = write_run({ env = { rollout = function()
-    return { hard = 1, id = "other", state = "failed" }
-  end } }, bench.items(1))
-  local row = bench.rows(path .. "/results.jsonl")[1]
-  t.equal({ row.id, row.state }, { "q1", "ok" })
-end)
-
 local function talker(_, ctx)
   ctx:chat { system = "be brief", user = "hello" }
   return { hard = 0 }
@@ -731,4 +723,15 @@ test("a seal over other items than these stops with the reason", function(t)
   end)
   t.equal({ err.kind, err.fatal }, { "io", true })
   t.ok(err.message:find("q2 was an item of eval", 1, true), err.message)
+end)
+
+test("a result that says its state or is another item's is a faulty one", function(t)
+  local results = { q1 = { hard = 0, state = "failed" }, q2 = { hard = 1, id = "q1" },
+    q3 = { hard = 1, id = "q3" } }
+  local items = bench.items(3)
+  local run = bench.run { env = { rollout = function(item) return results[item.id] end } }
+  local _, err = pcall(bench.evaluate, run, items)
+  t.equal({ err.kind, err.too_little }, { "data", true })
+  results.q1, results.q2 = { hard = 1 }, { hard = 1 }
+  t.equal(states(bench.evaluate(run, items), items), { "ok", "ok", "ok" })
 end)

@@ -3,6 +3,7 @@ local file = require "rt.file"
 local json = require "rt.json"
 local lock = require "rt.lock"
 local test = require "skillopt.test"
+local parts = require "skillopt.run.parts"
 local process = test.support "tests/lua/process.lua"
 local support = test.support "tests/lua/support.lua"
 
@@ -345,6 +346,28 @@ test("a folder of the reference is not continued; its best skill is offered", fu
   end
   run(folder, { args = { "env.skill_init=theirs/best_skill.md" } })
   t.equal(test.read(outputs(folder) .. "/0001/skills/skill_v0000.md"), "# Theirs\n")
+end)
+
+test("a best skill that is no run's is not written over", function(t)
+  local folder = process.program()
+  assert(file.mkdir(folder .. "/here"))
+  support.write(folder .. "/here/best_skill.md", "# Mine\n")
+  local r = drive(folder, { args = { "env.out_root=here" } })
+  t.equal({ r.ok, r.err.kind, #r.asked }, { false, "io", 0 })
+  t.ok(r.err.message:find("here/best_skill.md is no run's", 1, true), r.err.message)
+  t.equal(test.read(folder .. "/here/best_skill.md"), "# Mine\n")
+end)
+
+test("an initial skill that is there and cannot be read is not an empty one", function(t)
+  local folder = process.program()
+  local config = { get = function() return "" end, is_shipped = function() return false end }
+  local like_run = { config = config, env_folder = folder }
+  t.ok(#parts.initial_skill(like_run) > 0)
+  os.remove(folder .. "/skill.md")
+  t.equal(parts.initial_skill(like_run), "")
+  assert(file.mkdir(folder .. "/skill.md"))
+  local err = t.raises(function() parts.initial_skill(like_run) end)
+  t.equal({ err.kind, err.message:sub(1, 23) }, { "config", "the environment's skill" })
 end)
 
 test("one file of the reference is enough, and without a best skill none is offered", function(t)

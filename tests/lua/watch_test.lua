@@ -6,6 +6,7 @@ local task = require "skillopt.task"
 local test = require "skillopt.test"
 local watch = require "rt.watch"
 local bench = test.support "tests/lua/bench.lua"
+local plugin = require "skillopt.plugin"
 local process = test.support "tests/lua/process.lua"
 
 --- Run `f` with other limits.
@@ -43,7 +44,7 @@ local function is_ended(t, f, words, limits)
 end
 
 test("a loop without end is named and ended, its item failed, and the others go on", function(t)
-  is_ended(t, forever, "eval/q2: tests/lua/watch_test.lua:33: the code ran for 0.1 s")
+  is_ended(t, forever, "eval/q2: tests/lua/watch_test.lua:34: the code ran for 0.1 s")
 end)
 
 test("a loop in a coroutine of a coroutine is ended", function(t)
@@ -240,6 +241,16 @@ test("a policy that runs on stops the run with words", function(t)
     end)
   end)
   t.equal({ err.kind, err.runaway }, { "limit", true })
+end)
+
+test("a metric that runs on stops the evaluation", function(t)
+  local run = bench.run { env = { rollout = function() return { hard = 1 } end } }
+  local call = plugin.call("policy.metric", "item(marks, opt)", forever)
+  run.metric = { opt = {}, calls = { item = call }, item = plugin.guard(call) }
+  local err = t.raises(function()
+    with({}, function() bench.evaluate(run, bench.items(2), {}) end)
+  end)
+  t.equal(err.runaway, true)
 end)
 
 test("a stop that runs on stops the evaluation", function(t)

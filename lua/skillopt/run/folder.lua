@@ -155,8 +155,12 @@ local function refuse_foreign(path)
   for _, name in ipairs(REFERENCE) do
     if file.kind(path .. "/" .. name) == "file" then found[#found + 1] = name end
   end
-  if #found == 0 then return end
   local best = path .. "/best_skill.md"
+  if #found == 0 then
+    if file.kind(best) == "none" then return end
+    raise("io", best .. " is no run's: a run in this folder would write over it",
+      "choose another folder, or move the file")
+  end
   local advice = file.kind(best) == "file"
     and ("to go on from its best skill, start a new run with env.skill_init=%s and another "
       .. "env.out_root, or none"):format(best) or "choose another folder"

@@ -129,6 +129,10 @@ function M.initial_skill(run)
     raise("config", "env.skill_init: " .. err.message,
       "it names a skill's file; leave it out to start from the environment's")
   end
+  if file.kind(path) ~= "none" then
+    raise("config", "the environment's skill: " .. err.message,
+      "mend it, or start from nothing with env.skill_init=none")
+  end
   return ""
 end
 

@@ -3,8 +3,10 @@
 local digest = require "rt.digest"
 local evaluation_of = require "skillopt.run.evaluation"
 local file = require "rt.file"
+local inputs = require "skillopt.run.inputs"
 local opening = require "skillopt.config.open"
 local run_of = require "skillopt.run"
+local sameness = require "skillopt.run.sameness"
 local stored_of = require "skillopt.run.stored"
 
 local M = {}
@@ -13,10 +15,12 @@ local M = {}
 M.FIELDS = { "ok", "complete", "answers", "decisions", "text" }
 
 -- Files that hold fields which may differ, or the machine's own facts.
-local NOT_COMPARED = {
+local WITH_FACTS = {
   ["run.json"] = true, ["config.json"] = true, ["history.json"] = true, ["summary.json"] = true,
   ["eval_summary.json"] = true,
 }
+
+local function has_facts(name) return WITH_FACTS[name] or name:find "step_record%.json$" end
 
 --- The configuration of the run: its files from the journal, its values on top.
 local function configuration(stored)
@@ -43,17 +47,26 @@ local function digest_of(path)
   end
 end
 
+--- Digest of what must be the same in a file of the run, nil when it is not there.
+local function digest_in(path, name)
+  if not has_facts(name) then return digest_of(path .. "/" .. name) end
+  local text = file.read(path .. "/" .. name)
+  return text and digest.sha256(sameness.normal(name, text, true))
+end
+
 --- Notes what the program writes; at the end each file must be what it wrote last.
 local function comparer(path)
   local last = {}
-  local function note(name, id) last[name] = id end
+  local function note(name, id, text)
+    last[name] = has_facts(name) and digest.sha256(sameness.normal(name, text, true)) or id
+  end
   local function finish()
     for name, id in pairs(last) do
-      local is_compared = not NOT_COMPARED[name] and not name:find "step_record%.json$"
-      local there = is_compared and digest_of(path .. "/" .. name)
-      if there and there ~= id then
+      local there = digest_in(path, name)
+      if there ~= id then
         error({ kind = "io", retry = false,
-          message = string.format("%s/%s is not what the journal gives", path, name),
+          message = string.format("%s/%s is %s", path, name,
+            there and "not what the journal gives" or "not there"),
           hint = "`skillopt replay` without --verify writes the files anew" }, 0)
       end
     end
@@ -108,7 +121,10 @@ function M.run(path, opt)
   local ended = stored:has_ended()
   local ok, why = xpcall(run_of.train, with_traceback, run)
   stored:close()
-  if ok and looks then finish() end
+  if ok and looks then
+    inputs.write_card(run)
+    finish()
+  end
   return outcome_of(run, ok, why, ended)
 end
 

@@ -49,7 +49,7 @@ local function make_writer(run)
   --- Write a derived file; in a replay that only looks, compare instead.
   function run.write(name, text, opt)
     if not run.path then return end
-    if run.compare then return run.compare(name, digest.sha256(text)) end
+    if run.compare then return run.compare(name, digest.sha256(text), text) end
     local path = run.path .. "/" .. name
     folder_for(path)
     local ok, err = file.write(path, text, { sync = opt and opt.sync, keep_equal = true })
