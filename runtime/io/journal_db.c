@@ -166,14 +166,6 @@ static bool refused(struct journal_db *d, struct err *e)
     return file_err(e, "write", d->path, errno);
 }
 
-/* Begin or end reading: no write, so what is known of the last one stays known. */
-static bool turn(struct journal_db *d, sqlite3_stmt *s, struct err *e)
-{
-    bool ok = sqlite3_step(s) == SQLITE_DONE || db_err(d, e, "read");
-    sqlite3_reset(s);
-    return ok;
-}
-
 /* Reads share one transaction until a group begins: without it each would take and give
  * back SQLite's locks and ask for the file's size. In a group they are part of it, or
  * stand alone where SQLite has given the group up: what is written next must not get into
@@ -182,7 +174,7 @@ static bool start_reading(struct journal_db *d, struct err *e)
 {
     if (d->is_writing || !sqlite3_get_autocommit(d->db))
         return true;
-    d->is_reading = turn(d, d->begin_reading, e);
+    d->is_reading = step(d, d->begin_reading, e);
     return d->is_reading;
 }
 
@@ -191,7 +183,7 @@ static bool end_reading(struct journal_db *d, struct err *e)
 {
     bool is_open = d->is_reading && !sqlite3_get_autocommit(d->db);
     d->is_reading = false;
-    return !is_open || turn(d, d->commit, e);
+    return !is_open || step(d, d->commit, e);
 }
 
 bool db_begin(struct journal_db *d, struct err *e)

@@ -152,7 +152,7 @@ bool spool_read(struct spool *s, int64_t place, struct buf *out, struct err *e)
     if (read_before(s, place, &p) < sizeof length && !read_ahead(s, place, e))
         return false;
     size_t there = read_before(s, place, &p);
-    if (!p || there < sizeof length)
+    if (there < sizeof length)
         return ends_early(s, e);
     memcpy(&length, p, sizeof length);
     p += sizeof length;

@@ -213,12 +213,18 @@ static bool on_event(void *arg, const struct sse_event *event)
 
 /* --- bytes ----------------------------------------------------------------------- */
 
+/* Blanks and a byte order mark may stand before anything. */
+static bool is_before(char c)
+{
+    return isspace((unsigned char)c) || (c && strchr("\xEF\xBB\xBF", c));
+}
+
 /* An event stream begins with a field, a comment or a line break; JSON and web pages
- * with something else. Blanks and a byte order mark may stand before either. */
+ * with something else. */
 static enum stream_form form_of(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!isspace((unsigned char)p[i]) && !memchr("\xEF\xBB\xBF", p[i], 3))
+        if (!is_before(p[i]))
             return p[i] && strchr("{[<\"", p[i]) ? FORM_WHOLE : FORM_EVENTS;
     return FORM_UNKNOWN;
 }
@@ -256,7 +262,8 @@ enum openai_progress openai_stream_feed(struct openai_stream *s, const char *p, 
     }
     if (is_first)
         feed_events(s, s->whole.ptr, s->whole.len);
-    keep_head(s, p, n);
+    if (!s->has_event)
+        keep_head(s, p, n);
     feed_events(s, p, n);
     return progress(s);
 }

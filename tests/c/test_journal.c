@@ -971,12 +971,17 @@ static void a_full_disk_takes_what_is_in_flight_from_the_ballast(void)
 enum { OLD_ROWS = 400, OLD_BYTES = 20000 }; /* four times SQLite's cache */
 
 /* Bytes that are not packed small, other ones each time. */
+static void fill(char *bytes, size_t n)
+{
+    static uint64_t seed;
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (char)((seed = seed * 6364136223846793005u + 1) >> 56);
+}
+
 static const char *random_bytes(void)
 {
     static char bytes[OLD_BYTES];
-    static uint64_t seed;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (char)((seed = seed * 6364136223846793005u + 1) >> 56);
+    fill(bytes, sizeof bytes);
     return bytes;
 }
 
@@ -1095,9 +1100,7 @@ static void who_reads_does_not_hide_that_the_disk_is_full(void)
     struct journal_index index = { 0 };
     struct journal_db d;
     char *bytes = mem_new(LARGE);
-    uint32_t seed = 1;
-    for (int i = 0; i < LARGE; i++, seed = seed * 1664525 + 1013904223)
-        bytes[i] = (char)(seed >> 24); /* not to be packed small */
+    fill(bytes, LARGE);
     struct db_row row = { 1, JOURNAL_BODY, "slot", "", bytes, LARGE, false };
     fresh();
     struct journal_options o = { 0 };

@@ -155,12 +155,8 @@ local function refuse_foreign(path)
   for _, name in ipairs(REFERENCE) do
     if file.kind(path .. "/" .. name) == "file" then found[#found + 1] = name end
   end
+  if #found == 0 then return end
   local best = path .. "/best_skill.md"
-  if #found == 0 then
-    if file.kind(best) == "none" then return end
-    raise("io", best .. " is no run's: a run in this folder would write over it",
-      "choose another folder, or move the file")
-  end
   local advice = file.kind(best) == "file"
     and ("to go on from its best skill, start a new run with env.skill_init=%s and another "
       .. "env.out_root, or none"):format(best) or "choose another folder"
@@ -168,6 +164,14 @@ local function refuse_foreign(path)
     and "is a run folder whose journal.db is gone: it cannot be continued"
     or "holds a run of the reference (%s, and no journal.db): it cannot be continued"
   raise("io", ("%s %s"):format(path, what:format(table.concat(found, ", "))), advice)
+end
+
+--- Refuse a folder without a run whose best skill a run would write over.
+local function spare_best_skill(path)
+  local best = path .. "/best_skill.md"
+  if file.kind(best) == "none" then return end
+  raise("io", best .. " is no run's: a run in this folder would write over it",
+    "choose another folder, or move the file")
 end
 
 --- An explicit folder: only the same run goes on there; changed code is listed.
@@ -182,6 +186,7 @@ local function explicit(path, opt)
   end
   if not M.has_journal(path) then
     refuse_foreign(path)
+    spare_best_skill(path)
     return make_new(path, "new", opt)
   end
   local run = try_continue(path, opt)

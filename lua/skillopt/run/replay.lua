@@ -14,14 +14,6 @@ local M = {}
 --- Fields of an outcome, in the order they are written in.
 M.FIELDS = { "ok", "complete", "answers", "decisions", "text" }
 
--- Files that hold fields which may differ, or the machine's own facts.
-local WITH_FACTS = {
-  ["run.json"] = true, ["config.json"] = true, ["history.json"] = true, ["summary.json"] = true,
-  ["eval_summary.json"] = true,
-}
-
-local function has_facts(name) return WITH_FACTS[name] or name:find "step_record%.json$" end
-
 --- The configuration of the run: its files from the journal, its values on top.
 local function configuration(stored)
   local args = {}
@@ -47,23 +39,23 @@ local function digest_of(path)
   end
 end
 
---- Digest of what must be the same in a file of the run, nil when it is not there.
-local function digest_in(path, name)
-  if not has_facts(name) then return digest_of(path .. "/" .. name) end
+--- What must be the same in a file of the run, nil when it is not there: its digest, or its
+--- text without the facts.
+local function found(path, name)
+  if not sameness.has_facts(name) then return digest_of(path .. "/" .. name) end
   local text = file.read(path .. "/" .. name)
-  return text and digest.sha256(sameness.normal(name, text, true))
+  return text and sameness.normal(name, text, true)
 end
 
 --- Notes what the program writes; at the end each file must be what it wrote last.
 local function comparer(path)
   local last = {}
-  local function note(name, id, text)
-    last[name] = has_facts(name) and digest.sha256(sameness.normal(name, text, true)) or id
-  end
+  local function note(name, id, text) last[name] = sameness.has_facts(name) and text or id end
   local function finish()
-    for name, id in pairs(last) do
-      local there = digest_in(path, name)
-      if there ~= id then
+    for name, want in pairs(last) do
+      local there = found(path, name)
+      if sameness.has_facts(name) then want = sameness.normal(name, want, true) end
+      if there ~= want then
         error({ kind = "io", retry = false,
           message = string.format("%s/%s is %s", path, name,
             there and "not what the journal gives" or "not there"),

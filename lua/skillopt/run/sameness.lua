@@ -6,6 +6,18 @@ local schema = require "skillopt.schema"
 
 local M = {}
 
+local WITH_FACTS <const> = {
+  ["run.json"] = true, ["config.json"] = true, ["history.json"] = true, ["summary.json"] = true,
+  ["eval_summary.json"] = true,
+}
+
+--- Does a file of a run hold fields that may differ, or the machine's own facts?
+---@param name string in the run folder
+---@return boolean
+function M.has_facts(name)
+  return WITH_FACTS[name] or name:find "step_record%.json$" ~= nil
+end
+
 --- Of the card, keys of class `run`, where values came from, and the program's version may
 --- differ; a replay has only those sources that it came to use, and the journal checks them.
 local function card(value, is_replay)
